@@ -27,6 +27,7 @@ import understudy.routing.Signal;
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,

@@ -17,9 +17,12 @@ import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.SchedulerConfigBuilder;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvGroups;
-import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.eviction.FreeBlocks;
+import understudy.kvcache.hybrid.HybridConfig;
 import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -156,25 +159,26 @@ public record RecordedRun(
     }
 
     /** Returns the recorded KV cache's settings. */
-    public KvCacheConfig kvCacheConfig() {
+    public BlockCacheSpec kvCacheConfig() {
         var groups = config.groups();
         int hashBlockSize = groups == null ? config.blockSize() : groups.hashBlockSize();
         var hasher = kvEvents == null
                 ? new Xxh3BlockHasher(hashBlockSize)
                 : new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, hashBlockSize, "0");
-        return KvCacheConfig.vllm(hasher, config.numBlocks())
-                .withGroups(groups)
+        var blocks = KvBlocks.of(hasher, config.numBlocks())
                 .withEnablePrefixCaching(config.enablePrefixCaching())
-                .withMaxModelLen(config.maxModelLen())
-                .withPrefixes(
-                        PrefixOptions.VLLM.withDropsLastHit(config.speculation().usesEagle()))
+                .withMaxModelLen(config.maxModelLen());
+        boolean usesEagle = config.speculation().usesEagle();
+        if (groups != null) {
+            return new HybridConfig(blocks, FreeBlocks.VLLM, true, usesEagle, groups);
+        }
+        var connector = config.connector();
+        return ContentConfig.vllm(blocks)
+                .withDropsLastHit(usesEagle)
                 .withConnector(
-                        config.connector() == null
+                        connector == null
                                 ? null
-                                : config.connector()
-                                        .spec(
-                                                schedulerConfig().maxStepsInFlight(),
-                                                config.speculation().usesEagle()));
+                                : connector.spec(schedulerConfig().maxStepsInFlight(), usesEagle));
     }
 
     /**

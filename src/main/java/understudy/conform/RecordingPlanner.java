@@ -17,7 +17,6 @@ import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.StepPlanner;
-import understudy.engine.vllm.VllmMemory;
 import understudy.engine.vllm.VllmPlan;
 import understudy.engine.vllm.VllmSpec;
 import understudy.kvcache.KvAnswer;
@@ -82,7 +81,7 @@ final class RecordingPlanner implements Engine {
         planner = new StepPlanner(config, run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
-        memory = worker == null ? VllmMemory.create(run.kvCacheConfig()) : worker.memory();
+        memory = worker == null ? run.kvCacheConfig().create() : worker.memory();
         before = memory.snapshot(IntList.of());
         kvEvents = new ReplayedEvents(run, memory);
     }

@@ -12,6 +12,7 @@ import understudy.engine.vllm.StepPlanner;
 import understudy.engine.vllm.VllmRequest;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.content.ConnectedKvCacheManager;
+import understudy.kvcache.content.ContentConfig;
 
 /** Worker of a recorded run with a connector: moves KV, and reports that with the updates of steps. */
 abstract class ReplayWorker {
@@ -24,7 +25,7 @@ abstract class ReplayWorker {
         this.run = run;
         this.planner = planner;
         log = new ConnectorLog(run, connector);
-        memory = new ConnectedKvCacheManager(run.kvCacheConfig(), log);
+        memory = new ConnectedKvCacheManager((ContentConfig) run.kvCacheConfig(), log);
     }
 
     /** Returns the worker of a recorded run, or null if that has no connector. */

@@ -35,7 +35,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private final SglangScheduler scheduler;
     private final RequestTable<SglangRequest> all;
     private final SglangStep[] steps;
-    private final StepResult result = new StepResult(0, false);
+    private final StepResult result;
     private final List<GivenUp> givenUp = new ArrayList<>();
     private final SglangScheduler.Sampled onSampled = this::onSampled;
     private SglangStep step;
@@ -43,6 +43,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private long nowNanos;
     private long resultNanos;
     private boolean isIdle = true;
+    private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
 
@@ -62,6 +63,8 @@ public final class SglangEngine implements Engine, EngineLoad {
     public SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options) {
         this.config = config;
         scheduler = SglangScheduler.create(config);
+        var verification = config.verification();
+        result = new StepResult(verification == null ? 0 : verification.numSteps(), false);
         all = new RequestTable<>((request, handle, queuedNanos) ->
                 new SglangRequest(config, request, options.apply(request), handle, queuedNanos));
         steps = IntStream.rangeClosed(0, config.overlaps() ? 2 : 1)
@@ -206,9 +209,11 @@ public final class SglangEngine implements Engine, EngineLoad {
         emptyState = CHANGED;
         step.setKind(batch.mode().word());
         var chunked = batch.chunked;
+        var verification = config.verification();
+        boolean verifies = verification != null && batch.mode() == SglangBatch.Mode.DECODE;
         for (int i = 0; i < batch.size(); i++) {
             var request = batch.request(i);
-            int numTokens = batch.numTokens(i);
+            int numTokens = verifies ? verification.numDraftTokens() : batch.numTokens(i);
             if (i < batch.numPrefills()) {
                 request.numComputedTokens = batch.numPrefixTokens(i);
                 if (!request.isSeated) {
@@ -217,7 +222,10 @@ public final class SglangEngine implements Engine, EngineLoad {
             }
             int context = request.numComputedTokens;
             step.schedule(request, numTokens);
-            request.onScheduled(numTokens, numSteps);
+            request.onScheduled(verifies ? 0 : numTokens, numSteps);
+            if (verification != null) {
+                step.setDrafts(i, verifies ? verification.numSteps() : 0);
+            }
             step.settle(i, context, request == chunked);
         }
     }
@@ -237,14 +245,33 @@ public final class SglangEngine implements Engine, EngineLoad {
         result.begin(executed.step(), atNanos);
         resultNanos = atNanos;
         var batch = Objects.requireNonNull(((SglangStep) executed).batch);
-        var settlement = scheduler.update(batch, NO_DRAFTS, onSampled);
+        hasVerified = config.verification() != null && batch.mode() == SglangBatch.Mode.DECODE;
+        var settlement = scheduler.update(batch, numAccepted(batch, output), onSampled);
         if (!settlement.isEmpty()) {
             result.settlement().setOwn(settlement);
         }
         return result;
     }
 
-    private void onSampled(SglangRequest request, int count) {
+    /** Returns how many tokens the verification of each draft gives, the target's own one included. */
+    private static int[] numAccepted(SglangBatch batch, DraftOutput output) {
+        if (output.accepted().isEmpty() || batch.mode() != SglangBatch.Mode.DECODE) {
+            return NO_DRAFTS;
+        }
+        var counts = output.accepted().toIntArray();
+        for (int i = 0; i < counts.length; i++) {
+            counts[i]++;
+        }
+        return counts;
+    }
+
+    private void onSampled(SglangRequest request, int numSampled) {
+        int count = hasVerified && request.isFinished ? request.cutAnswer() : numSampled;
+        var verification = config.verification();
+        if (hasVerified && verification != null) {
+            result.drafts().add(verification.numSteps(), numSampled - 1);
+            request.numComputedTokens += count;
+        }
         if (!request.isGivenUp) {
             long gap = request.onTokens(count, resultNanos);
             if (gap >= 0) {

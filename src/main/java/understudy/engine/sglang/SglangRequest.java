@@ -82,6 +82,10 @@ public final class SglangRequest extends EngineRequest {
     int numComputedTokens;
 
     private int numNewTokens;
+
+    /** Tokens of the last result that are behind the end of the answer. */
+    private int numBehindEnd;
+
     private long lastStep;
     private int numPreemptions;
     private int numCachedTokens;
@@ -148,13 +152,30 @@ public final class SglangRequest extends EngineRequest {
     /** Adds sampled tokens, and returns whether one of them ends the answer, other than by the number of tokens. */
     boolean sample(int count) {
         boolean isEnd = false;
+        numBehindEnd = 0;
         for (int i = 0; i < count; i++) {
             boolean isEndOfSequence = sampler().sample();
             numOutputTokens++;
+            numBehindEnd += isEnd ? 1 : 0;
             isEnd |= stopReason(isEndOfSequence, Integer.MAX_VALUE) == FinishReason.STOP;
         }
         numNewTokens = count;
         return isEnd;
+    }
+
+    /**
+     * Cuts what verified drafts have brought behind the end of the answer, which the scheduler counts and its sender does not
+     * see.
+     *
+     * @return how many of the last tokens are left, at least 1
+     */
+    int cutAnswer() {
+        int numBehindLimit = numOutputTokens - maxNewTokens;
+        hasEnded &= numBehindLimit <= numBehindEnd;
+        int count = Math.max(numBehindEnd, Math.max(numBehindLimit, 0));
+        numOutputTokens -= count;
+        numNewTokens -= count;
+        return numNewTokens;
     }
 
     /** Forgets the computed tokens. */

@@ -27,6 +27,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param speculation drafts per request and step, and their tokens and slots
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,

@@ -61,7 +61,7 @@ final class RadixAudit {
                 inUse.cardinality(),
                 inTree.cardinality(),
                 numBadRefCounts,
-                numBadFree,
+                numBadFree + memory.numBadWindowPages(),
                 numBadHashes,
                 numLeft);
     }

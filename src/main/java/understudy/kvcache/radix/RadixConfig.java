@@ -45,6 +45,11 @@ public record RadixConfig(
      */
     public record Window(int size, double fullTokensRatio) {}
 
+    /** Returns the tokens of the pool of layers with a window, in whole pages; 0 if there are none. */
+    public int windowTokens() {
+        return window == null ? 0 : (int) (maxTotalTokens * window.fullTokensRatio) / pageSize * pageSize;
+    }
+
     /**
      * Copies of nodes on the host.
      *

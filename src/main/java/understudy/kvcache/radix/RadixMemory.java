@@ -111,6 +111,11 @@ public class RadixMemory {
         return 0;
     }
 
+    /** Returns how many pages of the window's pool are not where they belong. */
+    int numBadWindowPages() {
+        return 0;
+    }
+
     /** Returns the free pages of the window's pool, next to be given out first. */
     public int[] windowFreeOrder() {
         return new int[0];
