@@ -133,7 +133,7 @@ public final class Router {
          * Returns a router without replicas.
          *
          * @param spec specification of its cluster
-         * @param subscriber is told what happens, or null
+         * @param subscriber receives the events, or null
          */
         Behavior<Command> create(
                 Clock clock,

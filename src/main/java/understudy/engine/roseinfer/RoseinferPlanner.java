@@ -115,7 +115,7 @@ public final class RoseinferPlanner extends PlainEngine {
         return request;
     }
 
-    /** Plans the forward of what was taken in last, and, if the round is complete with it, everyone's first token. */
+    /** Plans the forward of the requests taken in last, and all first tokens if the round is complete with it. */
     private void planPrefill() {
         boolean isComplete = numToAdmit == 0;
         for (int i = 0; i < round.size(); i++) {

@@ -119,7 +119,7 @@ final class KvLoads implements StepRule {
         return request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
-    /** A producer also drops what a preempted request has in flight. */
+    /** A producer also drops the tokens that a preempted request has in flight. */
     @Override
     public void onPreempted(VllmRequest victim) {
         if (dropsInFlight) {

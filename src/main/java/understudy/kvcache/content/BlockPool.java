@@ -188,7 +188,7 @@ public final class BlockPool {
         }
     }
 
-    /** Makes a block unfindable that is held, because what it holds is wrong. */
+    /** Makes a block unfindable that is held, because its content is wrong. */
     public void forget(int block) {
         if (prefixTable.isHashed(block)) {
             events.removed(block, prefixTable.hashOf(block));
