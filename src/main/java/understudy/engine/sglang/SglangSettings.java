@@ -78,8 +78,8 @@ final class SglangSettings {
         if (hierarchy != null && (window != null || verification != null)) {
             throw own.unusable(
                     HIERARCHY,
-                    "which goes without drafts here, and with one pool for all layers: set " + ALGORITHM + " = none and "
-                            + DISABLE_HYBRID + " = true");
+                    "which goes without drafts here, and with one pool for all layers: set " + ALGORITHM
+                            + " = none and " + DISABLE_HYBRID + " = true");
         }
         if (verification != null && window != null) {
             throw own.unusable(
@@ -154,8 +154,7 @@ final class SglangSettings {
         }
         double bytesPerToken = hardware.kvBytesPerTokenPerGpu();
         double hostBytes = own.number("hicache-size", 0, Double.MAX_VALUE) * BYTES_PER_GB;
-        double hostTokens =
-                hostBytes > 0 ? hostBytes / bytesPerToken : maxTotalTokens * own.positive("hicache-ratio");
+        double hostTokens = hostBytes > 0 ? hostBytes / bytesPerToken : maxTotalTokens * own.positive("hicache-ratio");
         if (hostTokens > EngineSizes.MAX_TOKENS) {
             throw own.unusable(HIERARCHY, "with room for more than " + EngineSizes.MAX_TOKENS + " tokens");
         }
