@@ -211,11 +211,10 @@ public final class SglangEngine implements Engine, EngineLoad {
         emptyState = CHANGED;
         step.setKind(batch.mode().word());
         var chunked = batch.chunked;
-        var verification = config.verification();
-        boolean verifies = verification != null && batch.mode() == SglangBatch.Mode.DECODE;
+        var verification = batch.mode() == SglangBatch.Mode.DECODE ? config.verification() : null;
         for (int i = 0; i < batch.size(); i++) {
             var request = batch.request(i);
-            int numTokens = verifies ? verification.numDraftTokens() : batch.numTokens(i);
+            int numTokens = verification != null ? verification.numDraftTokens() : batch.numTokens(i);
             if (i < batch.numPrefills()) {
                 request.numComputedTokens = batch.numPrefixTokens(i);
                 if (!request.isSeated) {
@@ -224,9 +223,9 @@ public final class SglangEngine implements Engine, EngineLoad {
             }
             int context = request.numComputedTokens;
             step.schedule(request, numTokens);
-            request.onScheduled(verifies ? 0 : numTokens, numSteps);
-            if (verification != null) {
-                step.setDrafts(i, verifies ? verification.numSteps() : 0);
+            request.onScheduled(verification != null ? 0 : numTokens, numSteps);
+            if (config.verification() != null) {
+                step.setDrafts(i, verification == null ? 0 : verification.numSteps());
             }
             step.settle(i, context, request == chunked);
         }

@@ -14,6 +14,9 @@ import understudy.prompt.TokenSource;
 /**
  * Radix tree over device and host (SGLang {@code mem_cache/hiradix_cache.py}). A node has its KV on the device, on the
  * host, or on both; below one that is not on the device there is none that is.
+ *
+ * <p>In a run a copy is done when its bytes are through, at a bandwidth that each direction has for itself, one copy after the
+ * other. It shares no link with others, so that faults of links do not touch it.
  */
 final class HostTree extends RadixTree {
     /** Shorter runs are not loaded ({@code load_back_threshold}). */
