@@ -177,7 +177,7 @@ public final class EmulationServer implements AutoCloseable {
      * stands still, requests arrive, and nothing more happens until the caller moves it.
      *
      * @param spec specification of the cluster to serve
-     * @param subscriber is told what happens in the cluster beside the server, or null
+     * @param subscriber receives the cluster's events beside the server, or null
      * @param interceptor returns the actor that gets requests from HTTP, and passes them on to the given router
      */
     public static EmulationServer attach(

@@ -116,7 +116,7 @@ public final class ServerSettings {
                 .limits(limits())
                 .timeouts(timeouts())
                 .build();
-        // Everything is checked, also what is used later.
+        // All settings are checked, also those that are used later.
         numWarmUpRequests();
         return ApiSettingsBuilder.builder()
                 .http(http)

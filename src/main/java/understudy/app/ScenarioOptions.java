@@ -36,7 +36,7 @@ final class ScenarioOptions {
         return command.toString();
     }
 
-    /** Quotes for a shell what it would not take as it is. */
+    /** Quotes a word for a shell, unless the shell takes it as it is. */
     private static String quoted(String word) {
         return word.matches("[\\w./:,=@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }

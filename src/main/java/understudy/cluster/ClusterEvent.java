@@ -50,6 +50,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param kvCache after it; nothing without a subscriber
      */
     @RecordBuilder
+    @RecordBuilder.Options(enableWither = true)
     record StepEnded(
             int replicaIndex,
             long startNanos,

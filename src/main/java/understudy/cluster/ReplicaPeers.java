@@ -15,10 +15,10 @@ import understudy.routing.Signal;
 /**
  * Actors that a replica reports to.
  *
- * @param router gets what it wants to know, see {@link Signal}
+ * @param router gets the signals that it wants, see {@link Signal}
  * @param metrics gets every step
  * @param routerSpec specification of the router
- * @param subscriber is told what happens, or null
+ * @param subscriber receives the events, or null
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
@@ -27,6 +27,7 @@ import understudy.routing.Signal;
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,

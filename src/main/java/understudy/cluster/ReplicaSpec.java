@@ -28,6 +28,7 @@ import understudy.transfer.KvTransferSpec;
  * @param stores memories slower than its host's, the fastest first
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaSpec(
         EngineSpec engine,
         KvBlockManager.Factory memory,

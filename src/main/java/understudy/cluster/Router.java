@@ -77,7 +77,7 @@ public final class Router {
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica, ReplicaTraits traits)
             implements Command {}
 
-    /** A replica that is up gets requests from now on, or no more. */
+    /** A running replica gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
 
     /** A replica goes down, and gets this as its last message. */
@@ -133,7 +133,7 @@ public final class Router {
          * Returns a router without replicas.
          *
          * @param spec specification of its cluster
-         * @param subscriber is told what happens, or null
+         * @param subscriber receives the events, or null
          */
         Behavior<Command> create(
                 Clock clock,

@@ -36,7 +36,7 @@ public final class EngineCore {
     /** Whether anything of that has happened since the last plan was begun. */
     private boolean isWoken;
 
-    /** Creates an engine without requests, which turns away what is beyond its limits. */
+    /** Creates an engine without requests, which turns away requests beyond its limits. */
     public EngineCore(EngineSpec spec) {
         this(spec.createEngine(), spec.limits(), spec.traits().maxStepsInFlight());
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.Settlement;
 
 /**
@@ -28,7 +28,7 @@ public abstract class PlainEngine implements Engine, EngineLoad {
     private long nowNanos;
 
     /** Creates an engine without requests, for a memory like this. */
-    protected PlainEngine(KvCacheConfig kvCache) {
+    protected PlainEngine(BlockCacheSpec kvCache) {
         blockSize = kvCache.growthUnit();
         maxModelLen = kvCache.maxModelLen();
         cachesAfterStep = kvCache.enablePrefixCaching() && !kvCache.sharesWithinStep();

@@ -21,6 +21,7 @@ import understudy.prompt.Prompt;
  * @param kvTransfer KV transfer parameters that a router sends along, or null if none
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record Request(
         long id,
         String name,

@@ -44,7 +44,7 @@ public class StepPlan {
         return kind;
     }
 
-    /** Sets what the engine calls a batch such as this one. */
+    /** Sets the engine's name for a batch such as this one. */
     public final void setKind(String newKind) {
         kind = newKind;
     }
@@ -246,7 +246,7 @@ public class StepPlan {
         return shape;
     }
 
-    /** Fixes, for a listed request, what the device computes and whether it samples. */
+    /** Fixes, for a listed request, the device's work and whether it samples. */
     public void settle(int index, int numContextTokens, boolean partial) {
         isPartial[index] = partial;
         if (numDrafts[index] > 0) {

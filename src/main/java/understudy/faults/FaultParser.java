@@ -113,7 +113,7 @@ public final class FaultParser {
         throw unusable("do", name, "one of " + String.join(", ", names()));
     }
 
-    /** The network is one: its transfers fail whatever replica they are for. */
+    /** The network is one: its transfers fail without regard to their replica. */
     private Fault failTransfers() {
         var link = link();
         var replica = link == Fault.LinkKind.HOST ? replicaOrAll() : Fault.ALL_REPLICAS;

@@ -12,7 +12,7 @@ import understudy.engine.StepPlan;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvEvent;
 
-/** Laws of a scheduler and its KV memory that hold after every step, whatever happens. */
+/** Laws of a scheduler and its KV memory that hold after every step. */
 final class EngineLaws {
     private final EngineSpec settings;
     private final EngineTraits traits;

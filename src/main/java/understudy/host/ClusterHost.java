@@ -55,7 +55,7 @@ public final class ClusterHost implements AutoCloseable {
     /**
      * Builds the cluster, and returns when it takes requests; to be called once.
      *
-     * @param subscriber is told what happens in the cluster, or null
+     * @param subscriber receives the cluster's events, or null
      */
     public void start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
         start(new Cluster.Start(spec, subscriber));

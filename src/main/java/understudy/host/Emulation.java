@@ -96,7 +96,7 @@ public final class Emulation implements AutoCloseable {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Interrupts the run; what has happened until now becomes its result. */
+    /** Interrupts the run; its result is that of the time until now. */
     public void stop() {
         time.system().tell(Cluster.Stop.NOW);
     }

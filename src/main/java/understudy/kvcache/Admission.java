@@ -42,7 +42,7 @@ public sealed interface Admission {
      */
     record Loading(int numCachedTokens, ExternalMatch external, PrefixCacheEvents events) implements Admission {}
 
-    /** Nothing was changed: it is not known yet what is to be had from elsewhere. Others may go first. */
+    /** Nothing was changed: it is not known yet how much KV can come from elsewhere. Others may go first. */
     record Deferred() implements Admission {}
 
     /** Nothing was changed: there are too few free blocks, or the prompt does not fit the budget and may not be cut. */

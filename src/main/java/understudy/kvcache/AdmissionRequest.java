@@ -20,6 +20,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
  * @param step number of the step that is being planned
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record AdmissionRequest(
         PrefixLookup lookup,
         int maxTokensNow,

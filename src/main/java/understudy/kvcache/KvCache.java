@@ -126,7 +126,7 @@ public interface KvCache {
      * Changes how many blocks there are; those in use go when they are released.
      *
      * @param numGpuBlocks the null block included; at least 2, more than there were at first is as many as at first
-     * @throws UnsupportedOperationException unless {@link KvCacheConfig#isResizable()}
+     * @throws UnsupportedOperationException unless {@link KvCacheSpec#isResizable()}
      */
     default void resize(int numGpuBlocks) {
         throw new UnsupportedOperationException("only a memory of single blocks can be resized");

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param experts fused kernels of experts
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record GpuSpec(
         String name,
         double memoryGib,

@@ -23,7 +23,7 @@ import understudy.report.transfers.TransferReport;
  *     gaps, peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numAborted requests that their sender gave up
- * @param numRejected requests that were turned away, for whatever reason
+ * @param numRejected requests that were turned away, for any reason
  * @param loadShed those of them that were turned away because of the load, by reason; none if there were none
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param numUnfinished requests that had not ended

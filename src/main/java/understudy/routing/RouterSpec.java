@@ -10,8 +10,8 @@ import understudy.workload.RandomStreams;
 /**
  * Specification of a router. A value: any number of routers may be built with it.
  *
- * @param policy makes what chooses among replicas
- * @param ownWire how late, and how complete, what the router knows is
+ * @param policy factory of the policy that chooses among replicas
+ * @param ownWire delay and loss of the signals from replicas
  * @param alsoWanted signals that are wanted whatever the policy
  * @param streams source of its random numbers
  * @param minPeerFetchTokens tokens that another replica has more than the chosen one, from which on they are fetched from its

@@ -62,7 +62,7 @@ public record Deployment(
         FP8_E5M2
     }
 
-    /** Reads what both sections say about the hardware. */
+    /** Reads the hardware from both sections. */
     static Deployment read(Section latency, Section kvCache) {
         var llm = latency.text(LLM).isEmpty() ? null : withDtype(LlmFile.find(latency, LLM), latency);
         var gpu = latency.text(GPU).isEmpty() ? null : GpuFile.find(latency, GPU);
@@ -132,7 +132,7 @@ public record Deployment(
                         file.source());
     }
 
-    /** Returns what the time of a step follows from. */
+    /** Returns the device from which the time of a step follows. */
     Device device() {
         return new Device(
                 model(),
@@ -251,8 +251,8 @@ public record Deployment(
         return lines;
     }
 
-    /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
-    double kvBytesPerTokenPerGpu() {
+    @Override
+    public double kvBytesPerTokenPerGpu() {
         return llm == null
                 ? DEFAULT_KV_BYTES_PER_TOKEN / numGpus()
                 : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement) / pipelineParallelSize;

@@ -18,8 +18,8 @@ import understudy.settings.Section;
  * @param spec the figures
  * @param profile the same device in five numbers, if all are 0 there are none
  * @param status how far they can be trusted
- * @param assumed what is assumed although the rest is fitted
- * @param source where they are from
+ * @param assumed figures that are assumed although the rest is fitted
+ * @param source source of the figures
  * @param kernelTables its name in NVIDIA AIConfigurator's database, empty if it is not there
  */
 public record GpuFile(

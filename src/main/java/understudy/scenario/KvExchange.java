@@ -18,7 +18,7 @@ import understudy.transfer.TransferSettings;
  * Exchange of KV between a replica's GPUs and other memories: the sections {@code kv-cache.tiers} and {@code
  * kv-cache.transfer}.
  *
- * @param connector where KV comes from besides the GPU
+ * @param connector sources of KV besides the GPU
  * @param transfers how it is moved
  * @param stores memories slower than the host's, the fastest first
  */

@@ -57,7 +57,7 @@ public record ReplicaGroup(
         @Nullable KvTransferSpec transfers,
         List<KvStoreSpec> stores,
         OptionalDouble ownWeight) {
-    /** What an entry of the list says besides sections of the scenario, and its defaults. */
+    /** Defaults of the keys that an entry of the list has besides sections of the scenario. */
     static final Section DEFAULTS = Section.of("name = \"\", replicas = 1, role = both, weight = auto");
 
     private static final int MAX_REPLICAS = 100_000;
@@ -243,7 +243,7 @@ public record ReplicaGroup(
         return deployment.words();
     }
 
-    /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
+    /** Returns the conclusions from the settings, a line each, with the group's name before it if it has one. */
     List<String> reasons() {
         String prefix = name.isEmpty() ? "" : name + ": ";
         return Stream.concat(deployment.reasons(engine).stream(), latency.model().sources().stream())
@@ -251,7 +251,7 @@ public record ReplicaGroup(
                 .toList();
     }
 
-    /** Returns what the user should know before believing the results, a line each. */
+    /** Returns reservations about the results, a line each. */
     List<String> warnings() {
         var lines = new ArrayList<>(latency.warnings());
         lines.addAll(latency.model()

@@ -44,14 +44,14 @@ import understudy.workload.kind.WorkloadSettings;
  * @param groups of like replicas, at least one
  * @param router how a replica is chosen
  * @param admission which requests wait, or are turned away, before
- * @param workload what arrives, which {@link #workloadSource()} reads
- * @param faults what goes wrong when
- * @param serviceLevels what a report holds latencies against
- * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
+ * @param workload requests that arrive, which {@link #workloadSource()} reads
+ * @param faults faults and operations with their times
+ * @param serviceLevels limits that a report holds latencies against
+ * @param scaling rule for the number of replicas, and their price; empty if there is neither
  * @param kvEvents how KV events are published; empty if they are not
  * @param server how it is served over HTTP, which is read by those who serve it
  * @param speed virtual seconds per wall second; infinite is as fast as possible
- * @param report what a report holds besides
+ * @param report further parts of a report
  */
 @RecordBuilder
 public record Scenario(
@@ -194,7 +194,7 @@ public record Scenario(
         }
     }
 
-    /** What reads the KV events of several groups can only compare hashes of equal blocks. */
+    /** Requires equal block hashes in all groups, since readers of their KV events can compare no others. */
     private static void requireSameHashes(Section cluster, List<ReplicaGroup> groups) {
         var first = groups.get(0).engine().kvCache().hasher();
         for (var group : groups) {
@@ -237,12 +237,12 @@ public record Scenario(
         return engine().kvCache().maxModelLen();
     }
 
-    /** Returns what follows from the settings, a line each. */
+    /** Returns the conclusions from the settings, a line each. */
     public List<String> reasons() {
         return groups.stream().flatMap(group -> group.reasons().stream()).toList();
     }
 
-    /** Returns what the user should know before believing the results, a line each. */
+    /** Returns reservations about the results, a line each. */
     public List<String> warnings() {
         return groups.stream().flatMap(group -> group.warnings().stream()).toList();
     }
@@ -265,7 +265,7 @@ public record Scenario(
     /**
      * Returns the cluster to build.
      *
-     * @param source what arrives, or null if requests come from outside
+     * @param source requests that arrive, or null if they come from outside
      * @param keepsRecords whether a record of every request is kept for the report; a server keeps none
      */
     public ClusterSpec clusterSpec(Workload.@Nullable Source source, boolean keepsRecords) {

@@ -55,7 +55,7 @@ public final class ScenarioFile {
     /**
      * Returns the merged scenario likewise.
      *
-     * @param options what the user has typed in place of {@code --set KEY}, by key
+     * @param options the option that the user has typed in place of {@code --set KEY}, by key
      */
     public Section load(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
         return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags, options));

@@ -17,7 +17,7 @@ public final class ScenarioSummary {
     private ScenarioSummary() {}
 
     /**
-     * Returns what is run.
+     * Returns the setup of a run.
      *
      * @param root from which the scenario was read
      * @param name of its file

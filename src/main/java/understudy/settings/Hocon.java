@@ -27,7 +27,7 @@ public final class Hocon {
     /**
      * Parses a text, which includes nothing.
      *
-     * @param origin what messages call the text
+     * @param origin name of the text in messages
      * @throws RuntimeException if it is not HOCON; see {@link #checked}
      * @throws ScenarioException if it includes anything
      */
@@ -48,7 +48,7 @@ public final class Hocon {
     /**
      * Parses or merges something, and makes one line of what is wrong with it.
      *
-     * @param name what messages call it where they have no better place
+     * @param name its name in messages that have no better place
      */
     public static <T> T checked(String name, Supplier<T> work) {
         try {

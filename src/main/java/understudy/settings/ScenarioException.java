@@ -5,7 +5,7 @@ import com.typesafe.config.ConfigOrigin;
 
 /** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
 public class ScenarioException extends RuntimeException {
-    /** What the parser says of a brace that is not closed. */
+    /** The parser's message about a brace that is not closed. */
     private static final String MISSING_BRACE = "expecting a close parentheses ')' here, not: end of file";
 
     public ScenarioException(String message) {

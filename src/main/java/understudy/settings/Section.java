@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed.
+ * A part of a scenario, read key by key; an error in a value is reported with its place and the allowed values.
  * Nothing but this room sees the parser behind it. Immutable.
  */
 public final class Section {
@@ -39,13 +39,13 @@ public final class Section {
     private final Config config;
     private final String path;
 
-    /** @param path where it stands in the scenario; empty for the root */
+    /** @param path place in the scenario; empty for the root */
     Section(Config config, String path) {
         this.config = config;
         this.path = path;
     }
 
-    /** Returns what a program of its own says in HOCON, which may include resources of the class path. */
+    /** Returns the section of a HOCON text of the program itself, which may include resources of the class path. */
     public static Section of(String hocon) {
         return new Section(ConfigFactory.parseString(hocon), "");
     }
@@ -58,7 +58,7 @@ public final class Section {
     /**
      * Returns a section of values by key, where a dot is part of the key.
      *
-     * @param origin what messages call their source
+     * @param origin name of their source in messages
      */
     public static Section ofKeys(Map<String, ?> values, String origin) {
         return new Section(ConfigValueFactory.fromMap(values, origin).toConfig(), "");
@@ -83,7 +83,7 @@ public final class Section {
      * Returns the section with another value, a text as it is, so that nothing in a path or name needs quotes; readers
      * convert it.
      *
-     * @param origin what messages call the value's source
+     * @param origin name of the value's source in messages
      * @throws ScenarioException if the key is not one
      */
     public Section with(String key, String value, String origin) {
@@ -352,7 +352,7 @@ public final class Section {
     /**
      * One entry of a list of small sections.
      *
-     * @param place what messages about it begin with
+     * @param place beginning of messages about it
      */
     public record Entry(Map<String, String> values, String place) {
         /** Returns the exception for an entry that cannot be used; it begins with the entry's place. */

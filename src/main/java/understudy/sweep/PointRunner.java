@@ -22,7 +22,7 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.Workload;
 
-/** Runs points, in whatever thread asks for it, as fast as possible. */
+/** Runs points in the caller's thread, as fast as possible. */
 final class PointRunner {
     private static final List<String> OF_ONE_RUN = List.of("per_replica", "timeline", "step_digest");
 

@@ -28,6 +28,7 @@ import understudy.api.model.ModelSettings;
  * @param surface features beside the API: log, pages, endpoints for development
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,

@@ -46,7 +46,7 @@ public final class LiveView {
      * Creates a view of a cluster of which nothing is known.
      *
      * @param numReplicas how many there are at first
-     * @param kinds says what each replica is like, by index
+     * @param kinds features of each replica, by index
      */
     public LiveView(int numReplicas, IntFunction<LiveReplica.Kind> kinds) {
         this.kinds = kinds;

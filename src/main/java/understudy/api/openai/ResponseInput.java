@@ -27,7 +27,7 @@ final class ResponseInput {
     /**
      * Reads the field {@code input}.
      *
-     * @param items knows what was answered before
+     * @param items items of earlier answers
      * @param media reads pictures and the like
      * @param history the conversation so far
      */

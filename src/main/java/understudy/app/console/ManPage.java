@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Manual page of a command in the language of {@code man}, from what its {@code --help} says. */
+/** Manual page of a command in the language of {@code man}, from its {@code --help}. */
 public final class ManPage {
     private final StringBuilder page = new StringBuilder();
 

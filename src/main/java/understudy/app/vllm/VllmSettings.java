@@ -87,7 +87,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     }
 
     /**
-     * A scenario, and what its user should know.
+     * A scenario, and warnings for its user.
      *
      * @param warnings assumptions, a line each
      */

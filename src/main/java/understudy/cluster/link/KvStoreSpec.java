@@ -14,7 +14,7 @@ import understudy.transfer.TransferSettings;
 /**
  * Memory slower than a host's: its disk, or a store on the network.
  *
- * @param tier its size, and what gives way
+ * @param tier its size, and its eviction policy
  * @param link how fast it is; see {@link #READ}
  * @param lookupNanos time of a lookup, from the question to the answer
  * @param bytesPerChunk bytes of a chunk, on all GPUs of a replica

@@ -32,7 +32,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /** A rank is there: it steps along from now on. */
     public record Join(int replicaIndex) implements Command {}
 
-    /** A rank is gone, and so is what it wanted to run. */
+    /** A rank is gone, and so are the steps that it has submitted. */
     public record Leave(int replicaIndex) implements Command {}
 
     /**

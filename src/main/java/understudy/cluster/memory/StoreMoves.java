@@ -49,7 +49,7 @@ final class StoreMoves {
     private final Long2ObjectOpenHashMap<Move> moves = new Long2ObjectOpenHashMap<>();
     private final Map<KvTier.Job, LongList> lent = new HashMap<>();
 
-    /** Move under way; what was found for it stays where it is until it is over. */
+    /** Move under way; the chunks found for it stay where they are until it is over. */
     private static final class Move {
         final TransferJob job;
         int store;

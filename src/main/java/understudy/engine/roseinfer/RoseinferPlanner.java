@@ -11,8 +11,8 @@ import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.Reservation;
+import understudy.kvcache.content.PromptConfig;
 
 /**
  * The worker loop of roseinfer ({@code server.py}, {@code SchedulerManager}; {@code engine.py}, {@code
@@ -43,7 +43,7 @@ public final class RoseinferPlanner extends PlainEngine {
     private boolean isDecodeDue;
 
     /** Creates an engine without requests. */
-    public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
+    public RoseinferPlanner(RoseinferConfig config, PromptConfig kvCache) {
         super(kvCache);
         this.config = config;
     }
@@ -115,7 +115,7 @@ public final class RoseinferPlanner extends PlainEngine {
         return request;
     }
 
-    /** Plans the forward of what was taken in last, and, if the round is complete with it, everyone's first token. */
+    /** Plans the forward of the requests taken in last, and all first tokens if the round is complete with it. */
     private void planPrefill() {
         boolean isComplete = numToAdmit == 0;
         for (int i = 0; i < round.size(); i++) {

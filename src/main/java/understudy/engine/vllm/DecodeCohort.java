@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.latency.BatchShape;
 import understudy.latency.GrowingContexts;
 
@@ -51,7 +51,7 @@ final class DecodeCohort {
      * Creates an empty cohort, which takes in requests once {@code minRunning} of them run; none if blocks are cached
      * only after they were computed, which is a different calendar.
      */
-    DecodeCohort(RunningList running, KvCacheConfig kvCache, boolean isAsync, int minRunning) {
+    DecodeCohort(RunningList running, BlockCacheSpec kvCache, boolean isAsync, int minRunning) {
         this.running = running;
         this.isAsync = isAsync;
         this.minRunning = kvCache.sharesWithinStep() || !kvCache.enablePrefixCaching() ? minRunning : NEVER;

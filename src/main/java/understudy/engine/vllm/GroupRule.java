@@ -1,8 +1,8 @@
 package understudy.engine.vllm;
 
 import understudy.kvcache.Admission;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
+import understudy.kvcache.hybrid.HybridConfig;
 
 /** Chunks of a prompt whose layers need different parts of it: they end where all groups can keep what they cache. */
 final class GroupRule implements StepRule {
@@ -12,8 +12,8 @@ final class GroupRule implements StepRule {
     /** Leading tokens that were cached for some layers only, at the last lookup; 0 for none. */
     private final Column numJunctionTokens = new Column();
 
-    GroupRule(KvGroups groups, KvCacheConfig kvCache) {
-        this.groups = groups;
+    GroupRule(HybridConfig kvCache) {
+        groups = kvCache.groups();
         dropsLastHit = kvCache.dropsLastHit();
     }
 

@@ -3,8 +3,8 @@ package understudy.engine.vllm;
 import java.util.LinkedHashSet;
 import understudy.engine.vllm.queue.WaitingQueues;
 import understudy.kvcache.Admission;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
 
 /**
@@ -35,7 +35,7 @@ final class KvLoads implements StepRule {
     private int numRounds;
     private int numStuckPlans;
 
-    KvLoads(KvCacheConfig kvCache) {
+    KvLoads(BlockCacheSpec kvCache) {
         var connector = kvCache.connector();
         isOn = connector != null;
         readsPlans = connector != null && connector.readsPlans();
@@ -119,7 +119,7 @@ final class KvLoads implements StepRule {
         return request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
-    /** A producer also drops what a preempted request has in flight. */
+    /** A producer also drops the tokens that a preempted request has in flight. */
     @Override
     public void onPreempted(VllmRequest victim) {
         if (dropsInFlight) {

@@ -14,7 +14,7 @@ import understudy.engine.lora.AdapterUse;
 import understudy.engine.lora.StepLoras;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.queue.WaitingQueues;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
 public final class RequestBook implements EngineLoad {
@@ -29,7 +29,7 @@ public final class RequestBook implements EngineLoad {
     private boolean admitsNone;
 
     /** Creates a book for a scheduler with these settings. */
-    RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
+    RequestBook(BlockCacheSpec kvCache, SchedulerConfig config) {
         this.config = config;
         boolean isAsync = config.asyncScheduling();
         waiting = new WaitingQueues<>(config.policy());

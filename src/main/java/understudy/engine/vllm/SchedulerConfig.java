@@ -24,9 +24,10 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param loras places for LoRA adapters
  * @param pipelineParallelSize stages of the device, at least 1: so many steps are in flight, with asynchronous scheduling
  *     one more
- * @param speculation drafts per request and step, and what they take
+ * @param speculation drafts per request and step, and their tokens and slots
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,

@@ -82,7 +82,7 @@ interface StepRule {
         return null;
     }
 
-    /** Fixes what a plan says of a listed request, before its tokens count as computed. */
+    /** Fixes the plan's entry for a listed request, before its tokens count as computed. */
     default void onScheduled(VllmPlan plan, int index) {}
 
     /** Records that the tokens of a listed request count as computed. */

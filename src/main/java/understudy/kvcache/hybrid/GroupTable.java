@@ -5,7 +5,7 @@ import java.util.Arrays;
 import understudy.kvcache.content.BlockPool;
 import understudy.kvcache.eviction.PrefixTable;
 
-/** Block table of one request in one group. The null block stands for what is out of reach. */
+/** Block table of one request in one group. The null block stands for blocks that are out of reach. */
 final class GroupTable {
     private static final int UNKNOWN = -1;
     private static final int NULL_BLOCK = PrefixTable.NULL_BLOCK;

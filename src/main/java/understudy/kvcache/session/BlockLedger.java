@@ -2,7 +2,6 @@ package understudy.kvcache.session;
 
 import java.util.List;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.PrefixOptions.SessionMode;
 
 /** Accounting of blocks when prefixes are found by session; the session cache has a simplified and a detailed model. */
 interface BlockLedger {

@@ -5,7 +5,6 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.GlobalPrefixLimits;
 
 /**
  * Global prefix store of a session cache: prefixes that requests share whatever their session, by the hash of all their

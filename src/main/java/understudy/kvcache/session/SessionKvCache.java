@@ -11,7 +11,6 @@ import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -32,7 +31,7 @@ import understudy.prompt.Prompt;
 public final class SessionKvCache implements KvCache {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
-    private final KvCacheConfig config;
+    private final SessionConfig config;
     private final int blockSize;
     private final BlockLedger ledger;
     private final SessionTable sessions = new SessionTable();
@@ -41,11 +40,11 @@ public final class SessionKvCache implements KvCache {
     private final SessionRequests live = new SessionRequests();
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
 
-    public SessionKvCache(KvCacheConfig config) {
+    public SessionKvCache(SessionConfig config) {
         this.config = config;
         blockSize = config.blockSize();
-        ledger = BlockLedger.create(config.prefixes().sessions(), config.numGpuBlocks() - 1, blockSize);
-        prefixes = new GlobalPrefixStore(config.prefixes().globalPrefixes(), blockSize);
+        ledger = BlockLedger.create(config.mode(), config.numGpuBlocks() - 1, blockSize);
+        prefixes = new GlobalPrefixStore(config.globalPrefixes(), blockSize);
         lookups = new SessionLookup(config, sessions, prefixes);
     }
 
@@ -82,7 +81,7 @@ public final class SessionKvCache implements KvCache {
         int numComputedAfter = Math.min(found.numCached() + scheduled, request.numTokens());
         var blocks = share(found, candidate.prompt());
         int numToFit = request.reserveFullSequence() ? request.numTokens() : numComputedAfter;
-        int spare = request.isAnythingRunning() ? config.watermarkBlocks() : 0;
+        int spare = request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0;
         if (blocks.numMissing(limited(numToFit)) + spare > ledger.numAvailable()) {
             blocks.release();
             return REFUSED;

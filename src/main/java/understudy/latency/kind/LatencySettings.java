@@ -26,12 +26,12 @@ import understudy.settings.Section;
 /**
  * The section {@code latency}.
  *
- * @param kind where the times of steps come from
+ * @param kind source of the times of steps
  * @param model how long a step takes from the first stage to the last, without jitter
  * @param pipeline the same stage by stage
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
- * @param warnings what the user should know, a line each
+ * @param warnings warnings for the user, a line each
  */
 public record LatencySettings(
         Kind kind, LatencyModel model, Pipeline pipeline, ApiDelay apiDelay, double jitter, List<String> warnings) {

@@ -22,7 +22,7 @@ public final class TraceWriter implements Closeable {
     private final JsonGenerator json;
     private @Nullable IOException failure;
 
-    /** Writes of one event what its kind has of its own. */
+    /** Writes the fields of an event that only its kind has. */
     private interface Part {
         void write() throws IOException;
     }

@@ -89,7 +89,7 @@ public final class Secret {
         }
     }
 
-    /** Returns a name that no other sweep has, so that what was signed in one is nothing in another. */
+    /** Returns a name that no other sweep has, so that a signature of one is worth nothing in another. */
     static String newName() {
         return HexFormat.of().formatHex(randomBytes());
     }

@@ -131,7 +131,7 @@ final class LiveBranch {
         return prompt;
     }
 
-    /** Returns the number of what is said in a turn. */
+    /** Returns the number of a turn's text. */
     long textId(int turn) {
         return play.textId(index, turn);
     }

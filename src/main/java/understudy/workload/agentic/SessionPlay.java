@@ -148,7 +148,7 @@ final class SessionPlay {
         return sharedBlocks == null ? own : sharedBlocks.getOrDefault(blockId, own);
     }
 
-    /** Returns a number for what a turn of a branch says. */
+    /** Returns a number for the text of a turn of a branch. */
     long textId(int branch, int turn) {
         return HashCommon.murmurHash3(text) >>> 8 ^ (long) branch << MAX_TURNS_BITS ^ turn;
     }

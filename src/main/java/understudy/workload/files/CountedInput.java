@@ -17,7 +17,7 @@ public final class CountedInput extends FilterInputStream {
     }
 
     /**
-     * Counts what is read.
+     * Counts the bytes read.
      *
      * @param check takes the number of bytes so far after each read, and throws if they are too many
      */

@@ -99,7 +99,7 @@ public final class WorkloadSettings {
 
     private Workload.Source unlimited(RandomStreams streams, int maxModelLen) {
         var outputLimit = ignoresEos() ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
-        // Everything is checked, also what this kind of workload does not use.
+        // All settings are checked, also those that this kind of workload does not use.
         var kind = Kind.of(workload);
         var generated = generated(outputLimit, maxModelLen);
         var burst = burst(outputLimit, maxModelLen);
@@ -182,7 +182,7 @@ public final class WorkloadSettings {
         return workload.wholeNumber("requests", 1L, MAX_REQUESTS);
     }
 
-    /** Returns whether answers are as long as asked for, whatever they say. */
+    /** Returns whether answers are as long as asked for, without regard to their text. */
     public boolean ignoresEos() {
         return workload.bool("ignore-eos");
     }

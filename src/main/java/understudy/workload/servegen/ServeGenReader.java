@@ -12,7 +12,7 @@ import understudy.workload.trace.TraceRow;
  * Requests of a production day, drawn from what ServeGen publishes of it: for each client its rate and the variation of
  * its gaps in windows of ten minutes, and the distributions of its lengths in windows of six hours. The data say nothing
  * about content, so no two prompts share anything. Each client has random streams of its own, and is the tenant of its
- * requests; what is in memory are the clients, and never the requests.
+ * requests; the clients are held in memory, and never the requests.
  *
  * <p>See <a href="https://github.com/alibaba/ServeGen">ServeGen</a> (Xiang et al., NSDI 2026).
  */

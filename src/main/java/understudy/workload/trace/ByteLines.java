@@ -96,7 +96,7 @@ final class ByteLines implements Closeable {
         }
     }
 
-    /** Looks for a line break in what has been read. */
+    /** Looks for a line break in the bytes read so far. */
     private boolean findEnd() {
         while (end < bufferEnd && buffer[end] != '\n') {
             end++;

@@ -28,6 +28,7 @@ import understudy.prompt.TokenSuffix;
  * @param turn the place in a conversation
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record TraceRow(
         long line,
         long arrivalNanos,
