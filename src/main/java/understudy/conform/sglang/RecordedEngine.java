@@ -125,6 +125,8 @@ final class RecordedEngine implements Engine, EngineLoad {
         if (request == null) {
             return null;
         }
+        // What an abort changes belongs to the next turn.
+        endTurn();
         boolean isGone = engine.scheduler().waiting().contains(request);
         if (engine.abort(requestId) == null) {
             isGone = engine.scheduler().abort(request);

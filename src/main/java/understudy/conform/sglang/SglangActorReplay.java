@@ -90,6 +90,8 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
                 new RadixSpec(config.memory(), config.maxModelLen(), hasher, false),
                 RequestLimits.NONE,
                 KvRoom.GIVEN,
+                null,
+                1,
                 1);
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());
