@@ -33,6 +33,7 @@ final class SglangSettings {
 
     private static final int MAX_DRAFTS = 128;
     private static final String ALGORITHM = "speculative-algorithm";
+    private static final String CHUNKED_PREFILL_SIZE = "chunked-prefill-size";
     private static final String TOPK = "speculative-eagle-topk";
     /** Bytes per GB; a rate in GB/s is one in bytes per nanosecond. */
     private static final double BYTES_PER_GB = 1e9;
@@ -65,7 +66,7 @@ final class SglangSettings {
 
     SglangSpec spec(KvUse use) {
         int pageSize = own.wholeNumber("page-size", 1, MAX_PAGE_SIZE);
-        int chunkedPrefillSize = chunkedPrefillSize();
+        int chunkedPrefillSize = chunkedPrefillSize(pageSize);
         int maxPrefillTokens = own.wholeNumber("max-prefill-tokens", 1, EngineSizes.MAX_TOKENS);
         double share = memFractionStatic(chunkedPrefillSize > 0 ? chunkedPrefillSize : maxPrefillTokens);
         var room = room(pageSize, share);
@@ -317,13 +318,20 @@ final class SglangSettings {
         return new RadixConfig.Window(size, ratio);
     }
 
-    private int chunkedPrefillSize() {
-        if (own.text("chunked-prefill-size").equals("-1")) {
+    private int chunkedPrefillSize(int pageSize) {
+        if (own.text(CHUNKED_PREFILL_SIZE).equals("-1")) {
             return 0;
         }
-        return own.numberOrAuto("chunked-prefill-size", 1, EngineSizes.MAX_TOKENS)
+        int size = own.numberOrAuto(CHUNKED_PREFILL_SIZE, 1, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS)
                         .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).chunkedPrefillSize()));
+        if (size < pageSize) {
+            throw own.unusable(
+                    CHUNKED_PREFILL_SIZE,
+                    size + " tokens, which is less than a page (page-size = " + pageSize
+                            + "): no prompt would ever start");
+        }
+        return size;
     }
 
     private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {

@@ -156,6 +156,7 @@ final class SglangSettingsTest {
                 "kv-cache.gpu-memory-utilization = 0.5 | kv-cache.gpu-memory-utilization is 0.5, which means nothing",
                 "engine.speculative.method = ngram | engine.speculative.method is \"ngram\", which means nothing",
                 "engine.sglang.page-size = 0 | engine.sglang.page-size is 0, must be from 1 to 4096",
+                "engine.sglang { page-size = 4, chunked-prefill-size = 3 } | less than a page (page-size = 4)",
                 "latency.pipeline-parallel-size = 2 | which has no pipeline here",
                 "latency.llm = gpt-oss-20b, engine.sglang.max-total-tokens = 160 | which leaves 128 of 160 tokens to layers",
                 "engine.sglang.speculative-algorithm = ngram | must be one of none, eagle, eagle3",
