@@ -83,8 +83,9 @@ final class SglangDraw {
         settings.add("max-total-tokens = " + (maxModelLen + 2 * pageSize + 2 + dice.between(0, maxModelLen)));
         settings.add("max-running-requests = " + dice.between(1, 12));
         settings.add("chunked-prefill-size = " + (dice.oneIn(4) ? -1 : dice.between(pageSize, pageSize + 60)));
-        settings.add("schedule-policy = " + Section.nameOf(SchedulePolicy.values()[dice.between(0, 5)]));
-        settings.add("radix-eviction-policy = " + Section.nameOf(RadixEvictionPolicy.values()[dice.between(0, 6)]));
+        settings.add("schedule-policy = "
+                + Section.nameOf(dice.pick(List.of(SchedulePolicy.values()).subList(0, 6))));
+        settings.add("radix-eviction-policy = " + Section.nameOf(dice.pick(List.of(RadixEvictionPolicy.values()))));
         settings.add("enable-mixed-chunk = " + dice.oneIn(3));
         settings.add("disable-overlap-schedule = " + dice.oneIn(3));
         settings.add("disable-radix-cache = " + dice.oneIn(5));
