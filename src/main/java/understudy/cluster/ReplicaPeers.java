@@ -16,7 +16,7 @@ import understudy.routing.Signal;
  * Actors that a replica reports to.
  *
  * @param router gets what it wants to know, see {@link Signal}
- * @param metrics gets every step
+ * @param metrics is told of every step and of every request that ends
  * @param routerSpec what the router is built with
  * @param subscriber is told what happens, or null
  * @param owner is told when the replica has stopped; null if it never does
@@ -87,7 +87,13 @@ public record ReplicaPeers(
         return subscriber != null && subscriber.wantsKvEvents();
     }
 
-    /** Tells what has happened, if anybody wants to know. */
+    /** Tells the collector of figures and the subscriber that a step or a request has ended. */
+    public void tell(ClusterEvent ended) {
+        metrics.tell(new MetricsCollector.Happened(ended));
+        tellSubscriber(ended);
+    }
+
+    /** Tells the subscriber what has happened, if there is one. */
     public void tellSubscriber(ClusterEvent event) {
         if (subscriber != null) {
             subscriber.tell(event);
