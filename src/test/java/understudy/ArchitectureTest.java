@@ -1,9 +1,11 @@
 package understudy;
 
+import static com.tngtech.archunit.base.DescribedPredicate.anyElementThat;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -227,6 +229,37 @@ final class ArchitectureTest {
                 .resideInAnyPackage(subpackages(PURE))
                 .should()
                 .notHaveModifier(JavaModifier.VOLATILE)
+                .check(MAIN);
+    }
+
+    /** Rooms that set up Pekko use the same parser, for settings that are no part of a scenario. */
+    @Test
+    void onlySettingsUseTheParserOfScenarios() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(
+                        "understudy.settings",
+                        "understudy.runtime",
+                        "understudy.api",
+                        "understudy.api.http",
+                        "understudy.sweep.remote")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("com.typesafe.config..")
+                .check(MAIN);
+        methods()
+                .that()
+                .arePublic()
+                .and()
+                .areDeclaredInClassesThat()
+                .resideInAPackage("understudy.settings")
+                .and()
+                .areDeclaredInClassesThat()
+                .arePublic()
+                .should()
+                .notHaveRawReturnType(resideInAPackage("com.typesafe.config.."))
+                .andShould()
+                .notHaveRawParameterTypes(anyElementThat(resideInAPackage("com.typesafe.config..")))
                 .check(MAIN);
     }
 

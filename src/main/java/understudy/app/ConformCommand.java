@@ -93,7 +93,7 @@ final class ConformCommand extends ConsoleCommand {
         try {
             conformance = Conformance.of(run, usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run));
         } catch (IllegalStateException e) {
-            // What was recorded cannot have happened like that, so at some step we differ; which one is not known.
+            // The recorded run did happen, so the replay differs from it at some step; which one is not known.
             numSteps += run.steps().size();
             return name + ": the replay has broken off: " + e.getMessage();
         }

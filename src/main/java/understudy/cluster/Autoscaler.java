@@ -6,7 +6,7 @@ import understudy.runtime.Clock;
 import understudy.scaling.ScalingSpec;
 
 /**
- * Autoscaler of a cluster: hears what happens in it, asks a rule at fixed intervals how many replicas there should be,
+ * Autoscaler of a cluster: receives its events, asks a rule at fixed intervals how many replicas there should be,
  * and has the guardian start or remove some.
  */
 public final class Autoscaler {

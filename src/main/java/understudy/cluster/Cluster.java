@@ -37,7 +37,7 @@ public final class Cluster {
     /**
      * Builds the replicas, and begins to serve the workload; to be sent once.
      *
-     * @param subscriber is told what happens, or null
+     * @param subscriber receives the events, or null
      * @param sideChannel carries words to other processes that hold KV for this cluster; null if none do
      */
     public record Start(
@@ -56,7 +56,7 @@ public final class Cluster {
         }
     }
 
-    /** Interrupts the run, also one that has not started yet; what has happened until now is still reported. */
+    /** Interrupts the run, also one that has not started yet; the report covers the time until now. */
     public enum Stop implements Command {
         NOW
     }

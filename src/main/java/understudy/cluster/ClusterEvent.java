@@ -38,8 +38,9 @@ public sealed interface ClusterEvent {
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
      * @param numTokens tokens that it computed
+     * @param kind the engine's name for such a batch, as {@code extend}; empty if it has one kind only
      * @param numSampled output tokens that requests got
-     * @param drafts what has become of drafts
+     * @param drafts counts of drafts
      * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values; what a
      *     request gets in one step is one gap
      * @param gapCounts how long each of these runs is
@@ -48,12 +49,14 @@ public sealed interface ClusterEvent {
      * @param load after it; nothing without a subscriber
      */
     @RecordBuilder
+    @RecordBuilder.Options(enableWither = true)
     record StepEnded(
             int replicaIndex,
             long startNanos,
             long endNanos,
             int numRequests,
             int numTokens,
+            String kind,
             int numSampled,
             DraftCounts drafts,
             LongList gapNanos,
@@ -77,6 +80,7 @@ public sealed interface ClusterEvent {
                     step.endNanos,
                     step.numRequests,
                     step.numTokens,
+                    step.kind,
                     result.numSampledTokens(),
                     result.takeDrafts(),
                     copy(result.gapNanos()),
@@ -105,7 +109,7 @@ public sealed interface ClusterEvent {
     }
 
     /** Times and size of a step. */
-    record Step(long startNanos, long endNanos, int numRequests, int numTokens) {}
+    record Step(long startNanos, long endNanos, int numRequests, int numTokens, String kind) {}
 
     /** Request that has ended without a step: it was turned away, given up, or failed. */
     record RequestEnded(RequestRecord ended) implements ClusterEvent {}

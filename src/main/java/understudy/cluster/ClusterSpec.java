@@ -14,15 +14,15 @@ import understudy.workload.Workload;
  * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another
  * thread.
  *
- * @param actors what it is made of
+ * @param actors factories of its actors
  * @param replicas one entry per replica, at least one
  * @param kinds one entry for each group of like replicas that others may join
  * @param router how a replica is chosen
  * @param admission which requests wait, or are turned away, before
- * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
- * @param faults what goes wrong when
+ * @param workload requests that arrive; null if they come from outside, and the run ends when it is told to
+ * @param faults faults and operations with their times
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
- * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
+ * @param scaling rule for the number of replicas, and their price; empty if there is neither
  */
 public record ClusterSpec(
         ActorFactories actors,
@@ -35,7 +35,7 @@ public record ClusterSpec(
         boolean keepsRecords,
         Optional<ScalingSpec> scaling) {
 
-    /** Creates a cluster whose size nobody changes, and whose cost nobody asks for. */
+    /** Creates a cluster of fixed size without cost accounting. */
     public ClusterSpec(
             ActorFactories actors,
             List<ReplicaSpec> replicas,

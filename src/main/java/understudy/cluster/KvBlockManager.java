@@ -40,7 +40,7 @@ public final class KvBlockManager {
     /**
      * Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that.
      *
-     * @param before what is to be done first, or null for nothing
+     * @param before settlement to apply first, or null for none
      */
     public record Ask(@Nullable Settle before, KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
 
@@ -54,7 +54,7 @@ public final class KvBlockManager {
     /**
      * KV for these requests has come, or will not come; or blocks are free again.
      *
-     * @param failed what could not be loaded, or null if all could
+     * @param failed load that has failed, or null if none has
      */
     public record KvArrived(LongList requestIds, @Nullable FailedLoad failed) implements Replica.Command {}
 
@@ -68,7 +68,7 @@ public final class KvBlockManager {
      * Caches blocks that a step has completed, frees requests that ended with it, and tells router and subscriber what
      * has changed.
      *
-     * @param settlement what the step means for memory, or null for nothing
+     * @param settlement changes of the memory that follow from the step, or null for none
      * @param atNanos the end of the step
      */
     public record Settle(@Nullable Settlement settlement, long atNanos) implements Command {}
@@ -82,7 +82,9 @@ public final class KvBlockManager {
     /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
-    /** Forgets all cached content, at this virtual time; refused while any block is in use. Perhaps nobody asks. */
+    /**
+     * Drops all cached content, at this virtual time; refused while any block is in use. A null sender gets no answer.
+     */
     public record ResetPrefixCache(@Nullable ActorRef<? super Replica.Done> replyTo, long atNanos) implements Command {}
 
     /** Recounts everything. */
@@ -114,7 +116,7 @@ public final class KvBlockManager {
             implements Replica.Command {}
 
     /**
-     * What a memory is made with.
+     * Parameters of a new memory.
      *
      * @param before lookups in earlier memories of the same replica
      * @param replica the replica that it belongs to

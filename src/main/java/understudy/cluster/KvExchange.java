@@ -71,7 +71,7 @@ public final class KvExchange {
     /** The answer to {@link Lend}. */
     public record Lent(long job, LongList keys) implements OfStores {}
 
-    /** Ends the use of what was lent for a job, whether its answer has arrived or not. */
+    /** Ends the use of blocks lent for a job, whether its answer has arrived or not. */
     public record TakeBack(KvTier.Job job) implements OfStores {}
 
     public record Found(KvTier.Found found) implements OfStores {}
@@ -83,7 +83,7 @@ public final class KvExchange {
     /** Messages about kept blocks, most of them from other replicas' memories. */
     public sealed interface OfKept extends Command {}
 
-    /** Another process wants what is kept here for it, or no longer. */
+    /** Another process asks for the blocks kept here for it, or gives them up. */
     public record AskedOutside(Cluster.AskKept ask) implements OfKept {}
 
     /**

@@ -67,7 +67,7 @@ public final class Replica {
             this(request, replyTo, isStreaming, false, 0, RequestFault.NONE, 0, null);
         }
 
-        /** Returns the same with what is left of the request. */
+        /** Returns the same message with the rest of the request. */
         public AddRequest with(Request rest) {
             return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
         }
@@ -81,7 +81,7 @@ public final class Replica {
             return request.kvTransfer() == null ? null : request.kvTransfer().remoteKv();
         }
 
-        /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
+        /** Returns the message for the memory about the replica that holds the KV; there must be one. */
         public KvExchange.Expect expectation() {
             var transfer = Objects.requireNonNull(request.kvTransfer());
             return new KvExchange.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
@@ -122,7 +122,7 @@ public final class Replica {
         NOW
     }
 
-    /** The replica has stopped; its successor goes on with what it has counted. */
+    /** The replica has stopped; its successor goes on with its counts. */
     public record Gone(RunRecord.ReplicaRecord value) implements Cluster.Command {
         /** Returns the index of the replica. */
         public int replicaIndex() {

@@ -15,10 +15,10 @@ import understudy.routing.Signal;
 /**
  * Actors that a replica reports to.
  *
- * @param router gets what it wants to know, see {@link Signal}
- * @param metrics is told of every step and of every request that ends
- * @param routerSpec what the router is built with
- * @param subscriber is told what happens, or null
+ * @param router gets the signals that it wants, see {@link Signal}
+ * @param metrics gets every step, and every request that ends
+ * @param routerSpec specification of the router
+ * @param subscriber receives the events, or null
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
@@ -27,6 +27,7 @@ import understudy.routing.Signal;
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
@@ -62,7 +63,7 @@ public record ReplicaPeers(
         return routerSpec.wants(Signal.KV_EVENTS);
     }
 
-    /** Returns whether the router keeps account of what becomes of each request. */
+    /** Returns whether the router keeps account of the progress of each request. */
     public boolean wantsProgress() {
         return routerSpec.wants(Signal.PROGRESS);
     }
@@ -77,7 +78,7 @@ public record ReplicaPeers(
         return routerSpec.wire().loadReportIntervalNanos();
     }
 
-    /** Returns whether anybody reads the changes of the prefix table. */
+    /** Returns whether changes of the prefix table have any reader. */
     public boolean wantKvEvents() {
         return publishesKvEvents() || publishesKvEventsOutside();
     }
@@ -87,13 +88,13 @@ public record ReplicaPeers(
         return subscriber != null && subscriber.wantsKvEvents();
     }
 
-    /** Tells the collector of figures and the subscriber that a step or a request has ended. */
+    /** Sends the event of a step or request that has ended to the collector of figures and to the subscriber. */
     public void tell(ClusterEvent ended) {
         metrics.tell(new MetricsCollector.Happened(ended));
         tellSubscriber(ended);
     }
 
-    /** Tells the subscriber what has happened, if there is one. */
+    /** Sends an event to the subscriber, if there is one. */
     public void tellSubscriber(ClusterEvent event) {
         if (subscriber != null) {
             subscriber.tell(event);

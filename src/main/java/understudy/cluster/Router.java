@@ -42,9 +42,9 @@ public final class Router {
      * A request from outside.
      *
      * @param replyTo is told its events
-     * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
+     * @param isStreaming whether {@code replyTo} gets an event for every token, and not only for the end
      * @param replica the one that is to serve it, or empty for the one that the policy chooses
-     * @param fault what is to go wrong with it, besides what its replica suffers from
+     * @param fault fault to inject into it, besides those of its replica
      */
     public record Submit(
             Request request,
@@ -70,14 +70,14 @@ public final class Router {
     /** The answer to {@link Order}: whether all replicas have done what they were told; also true if there are none. */
     public record AllDone(boolean isDone) {}
 
-    /** A request, or what is left of one, comes back from a replica that has crashed. */
+    /** A request, or the rest of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica, ReplicaTraits traits)
             implements Command {}
 
-    /** A replica that is up gets requests from now on, or no more. */
+    /** A running replica gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
 
     /** A replica goes down, and gets this as its last message. */
@@ -96,7 +96,7 @@ public final class Router {
     public record Closed(long numSubmitted, int numHeld) implements Cluster.Command {}
 
     /**
-     * What a router sees of the answers that it forwards.
+     * Progress of a replica's answers, as a router sees it when it forwards them.
      *
      * @param numEnded requests of the replica that have ended since the start of the run
      * @param firstTokens requests that have got their first token; none unless {@link Signal#PROGRESS} is wanted
@@ -116,7 +116,7 @@ public final class Router {
         NOW
     }
 
-    /** Something has become of a prompt that one replica computes for another. */
+    /** Event of a prefill request that the router has sent by itself. */
     public record PrefillEvent(RequestEvent event) implements Command {}
 
     public record LoadArrived(LoadReported report, int numDowns) implements Command {}
@@ -132,8 +132,8 @@ public final class Router {
         /**
          * Returns a router without replicas.
          *
-         * @param spec what cluster it is for
-         * @param subscriber is told what happens, or null
+         * @param spec specification of its cluster
+         * @param subscriber receives the events, or null
          */
         Behavior<Command> create(
                 Clock clock,

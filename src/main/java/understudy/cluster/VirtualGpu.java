@@ -42,7 +42,7 @@ public final class VirtualGpu {
     /**
      * A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent.
      *
-     * @param drafts what has become of its drafts
+     * @param drafts result of its drafts
      * @param groupStep which step of the replica's data-parallel group it was, from 0; -1 if the replica steps alone
      */
     public record StepDone(long startNanos, long endNanos, DraftOutput drafts, long groupStep)

@@ -55,7 +55,7 @@ public final class ClusterHost implements AutoCloseable {
     /**
      * Builds the cluster, and returns when it takes requests; to be called once.
      *
-     * @param subscriber is told what happens in the cluster, or null
+     * @param subscriber receives the cluster's events, or null
      */
     public void start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
         start(new Cluster.Start(spec, subscriber));
@@ -133,7 +133,7 @@ public final class ClusterHost implements AutoCloseable {
 
     private <T> T await(CompletableFuture<T> answer) {
         CompletableFuture.anyOf(answer, failure).join();
-        // An answer may have come all the same; the caller is to hear of the failure, whichever was faster.
+        // An answer may have come all the same; the failure takes precedence, whichever was faster.
         throwFailure();
         return answer.join();
     }
@@ -144,7 +144,7 @@ public final class ClusterHost implements AutoCloseable {
         time.close();
     }
 
-    /** Called on the loop. */
+    /** Observer of the cluster's guardian; it is called on the loop's thread. */
     private final class Watching implements Cluster.Observer {
         @Override
         public void onStarted(ActorRef<Router.Command> started) {

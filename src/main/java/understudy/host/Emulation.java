@@ -45,7 +45,7 @@ public final class Emulation implements AutoCloseable {
         time.onIdle(this::onIdle);
     }
 
-    /** Whoever waits for an answer that never comes gives up now; if nobody does, the run has stalled. */
+    /** Ends waits for answers that never come; if no request has ended since the last time, the run has stalled. */
     private void onIdle() {
         if (numEnded != numEndedWhenIdle) {
             numEndedWhenIdle = numEnded;
@@ -96,12 +96,12 @@ public final class Emulation implements AutoCloseable {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Interrupts the run; what has happened until now becomes its result. */
+    /** Interrupts the run; its result is that of the time until now. */
     public void stop() {
         time.system().tell(Cluster.Stop.NOW);
     }
 
-    /** Gives the run up: who waits for its result gets a {@link java.util.concurrent.CancellationException}. */
+    /** Gives the run up: waiting for its result throws a {@link java.util.concurrent.CancellationException}. */
     public void cancel() {
         result.cancel(false);
     }

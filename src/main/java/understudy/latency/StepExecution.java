@@ -9,9 +9,9 @@ import java.util.Locale;
  * @param engine name of the engine, for people
  * @param kernels folder of its measured kernels in AIConfigurator's database
  * @param graphs its CUDA graphs
- * @param launchMicrosPerLayer what the host takes to launch the kernels of a layer that are in no graph; a step waits for
- *     its host or its GPU, whichever is slower
- * @param hostMicrosPerStep what else the host does for every step
+ * @param launchMicrosPerLayer time in which the host launches the kernels of a layer that are in no graph; a step waits
+ *     for its host or its GPU, whichever is slower
+ * @param hostMicrosPerStep time of all other work of the host for a step
  * @param hidesHost whether it does that while the GPU computes another one
  * @param fusesSharedExperts whether an expert that computes every token is one more of those that are chosen
  */
@@ -31,7 +31,7 @@ public record StepExecution(
         return graphs.cover(batch, batch.numTokens());
     }
 
-    /** Returns what is special about it, a line each. */
+    /** Returns the differences from vLLM's way, a line each. */
     public List<String> sources() {
         return equals(VLLM)
                 ? List.of()

@@ -1,6 +1,5 @@
 package understudy.testkit;
 
-import com.typesafe.config.ConfigFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -128,7 +127,7 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     private static EmulatedCluster create(String settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
+        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
     }
 
     /** Returns where the HTTP server listens, such as {@code http://127.0.0.1:40321}. */
@@ -155,8 +154,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * Returns what {@code /metrics} shows by now.
      *
      * @param name of the series, such as {@code vllm:generation_tokens_total}
-     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added
-     *     up
+     * @param label text that the labels must contain, such as {@code engine="0"}; all series of that name that do are
+     *     added up
      */
     public double metric(String name, String label) {
         return http().metric(name, label);
@@ -192,7 +191,7 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
+    /** Drops the cached content of all replicas; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
         var order = new ReplicaOrder.ResetPrefixCache(false);
         return host.<Router.Command, Router.AllDone>ask(

@@ -90,9 +90,9 @@ public final class VirtualTimeTestKit implements AutoCloseable {
     }
 
     /**
-     * An address that keeps what it gets, in order.
+     * Address that keeps the messages that it gets, in order.
      *
-     * @param <T> what it understands
+     * @param <T> type of the messages
      */
     public static final class Inbox<T> {
         private final List<Received<T>> received = new CopyOnWriteArrayList<>();

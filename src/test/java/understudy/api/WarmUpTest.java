@@ -2,7 +2,6 @@ package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,8 +13,7 @@ import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
 final class WarmUpTest {
-    private final EmbeddedScenario scenario =
-            EmbeddedScenario.of(ConfigFactory.parseString("server { api-key = secret, max-in-flight = 1 }"));
+    private final EmbeddedScenario scenario = EmbeddedScenario.of("server { api-key = secret, max-in-flight = 1 }");
     private final AtomicInteger numSteps = new AtomicInteger();
 
     @Test
@@ -29,7 +27,7 @@ final class WarmUpTest {
     @ParameterizedTest
     @ValueSource(strings = {"embed", "classify", "score"})
     void poolingModels_areWarmedByTheirOwnRoute(String task) {
-        var pooling = EmbeddedScenario.of(ConfigFactory.parseString("server.task = " + task));
+        var pooling = EmbeddedScenario.of("server.task = " + task);
 
         WarmUp.run(spec(), pooling.server(), 2);
 

@@ -19,9 +19,17 @@ import understudy.engine.vllm.VllmSpec;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
 import understudy.host.Actors;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.content.ContentConfigBuilder;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionConfig;
+import understudy.kvcache.session.SessionMode;
 import understudy.latency.ApiDelay;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -48,7 +56,10 @@ public final class ClusterFixture {
     static final CrashRetries RESUME = new CrashRetries(CrashRetries.OnCrash.RESUME, 3);
 
     public BlockHasher hasher = new Xxh3BlockHasher(16);
-    public PrefixOptions prefixes = PrefixOptions.VLLM;
+    public FullHit fullHit = FullHit.RECOMPUTE_LAST_TOKEN;
+    public boolean cachesGeneratedBlocks = true;
+    public SessionMode sessions = SessionMode.OFF;
+    public GlobalPrefixLimits globalPrefixes = GlobalPrefixLimits.OFF;
     public EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
     public boolean promotesFullBlocks;
     public ContextOverflow contextOverflow = ContextOverflow.REJECT;
@@ -79,19 +90,30 @@ public final class ClusterFixture {
                 .loras(loras)
                 .pipelineParallelSize(pipelineParallelSize)
                 .build();
-        var kvCache = KvCacheConfig.vllm(hasher, numBlocks)
-                .with()
-                .maxModelLen(maxModelLen)
-                .evictionPolicy(evictionPolicy)
-                .promotesFullBlocks(promotesFullBlocks)
-                .sharesWithinStep(sharesWithinStep)
-                .prefixes(prefixes)
-                .build();
+        var kvCache = kvCache();
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return ReplicaSpec.of(
                         new VllmSpec(scheduler, limits, kvCache), KvBlockManagerActor::create, GpuModel.of(latency))
                 .withApiDelay(apiDelay)
                 .withKeepsTokenTimes(true);
+    }
+
+    private BlockCacheSpec kvCache() {
+        var blocks = KvBlocks.of(hasher, numBlocks).withMaxModelLen(maxModelLen);
+        return sessions == SessionMode.OFF
+                ? contentOf(blocks)
+                : new SessionConfig(blocks, sharesWithinStep, sessions, globalPrefixes, fullHit);
+    }
+
+    private ContentConfig contentOf(KvBlocks blocks) {
+        return ContentConfigBuilder.builder()
+                .blocks(blocks)
+                .freeBlocks(new FreeBlocks(evictionPolicy, FreeOrder.UNHASHED_FIRST))
+                .promotesFullBlocks(promotesFullBlocks)
+                .sharesWithinStep(sharesWithinStep)
+                .fullHit(fullHit)
+                .cachesGeneratedBlocks(cachesGeneratedBlocks)
+                .build();
     }
 
     private RouterSpec router() {

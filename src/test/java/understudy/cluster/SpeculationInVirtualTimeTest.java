@@ -28,6 +28,7 @@ import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultPlan.TimedChange;
+import understudy.kvcache.content.ContentConfig;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.report.RunRecord;
@@ -139,7 +140,7 @@ final class SpeculationInVirtualTimeTest {
         var engine = (VllmSpec) plain.engine();
         var config = method.config(3);
         var scheduler = engine.scheduler().withSpeculation(config);
-        var kvCache = engine.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
+        var kvCache = ((ContentConfig) engine.kvCache()).withDropsLastHit(config.usesEagle());
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
         var device = new GpuModel(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
         return cluster.run(

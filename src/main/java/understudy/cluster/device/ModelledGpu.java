@@ -29,7 +29,7 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private final StageTimes stages;
     private double slowdown = 1;
 
-    /** The step sent last: how long it takes as the model says, when it runs, and what tells of its end to whom. */
+    /** The step sent last: its time as the model says, when it runs, and the receiver of its end. */
     private long modelNanos;
 
     private long earlierNanos;
@@ -38,7 +38,7 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private ActorRef<? super VirtualGpu.StepDone> replyTo;
     private DraftOutput output = DraftOutput.NONE;
 
-    /** What tells of the ends of the steps sent last, in turn. */
+    /** Timers that announce the ends of the steps sent last, in turn. */
     private final Cancellable[] done;
 
     private int numSteps;

@@ -242,7 +242,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         return fleetLog.history();
     }
 
-    /** Returns the figures of all replicas until now; empty if nobody asked for them. */
+    /** Returns the figures of all replicas until now; empty unless the scenario asks for them. */
     Optional<FleetStats> fleetStats(long nowNanos) {
         return spec.scaling()
                 .map(scaling -> fleetLog.stats(nowNanos, scaling.gpusPerReplica(), scaling.gpuHourPrice()));

@@ -12,7 +12,7 @@ import understudy.report.RunRecordBuilder;
 import understudy.report.RunReport;
 import understudy.runtime.Clock;
 
-/** Records of a run: collected from replicas and the collector of figures, for reports on the way, and for the end. */
+/** Collects the records of replicas and metrics into interim and final reports. */
 final class RunRecords {
     private final ReplicaRegistry registry;
     private final ActorRef<MetricsCollector.Command> collector;
@@ -40,7 +40,7 @@ final class RunRecords {
         this.observer = observer;
     }
 
-    /** Answers with a report of what has happened so far, once all replicas have handed in their records. */
+    /** Answers with a report of the run so far, once all replicas have handed in their records. */
     void report(ActorRef<? super RunReport> replyTo) {
         waitingForReport.add(replyTo);
         registry.askForRecords();

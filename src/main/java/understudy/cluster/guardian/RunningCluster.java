@@ -90,7 +90,9 @@ final class RunningCluster {
         return new RunningCluster(context, clock, start, observer).running();
     }
 
-    /** An autoscaler hears what happens as one subscriber of two. */
+    /**
+     * Returns the subscribers of all events: the autoscaler if there is one, and the one from outside; null if none.
+     */
     private ClusterEvent.@Nullable Subscriber subscriber(Cluster.Start start) {
         var spec = start.spec();
         return spec.scaling()
@@ -303,7 +305,7 @@ final class RunningCluster {
         return Behaviors.stopped();
     }
 
-    /** Has the store of all replicas checked for what one has left in use there that has stopped. */
+    /** Has the store of all replicas checked for leftovers of a replica that has stopped. */
     private void auditStoreWithout(int replica) {
         if (sharedStore != null && registry.find(replica) == null) {
             sharedStore

@@ -73,14 +73,14 @@ final class KeptBlocks {
         read.replyTo().tell(new KvExchange.ReadAnswered(read.job(), isHeld));
     }
 
-    /** Frees what another replica has read, or does not want. */
+    /** Frees the blocks that another replica has read, or does not want. */
     private void onReadEnded(long requestId) {
         leases.end(requestId);
         reads.remove(requestId);
         free(LongList.of(requestId));
     }
 
-    /** Answers another process with what is kept for it, and does what it says. */
+    /** Answers another process with the blocks kept for it, and carries out its word. */
     private void onAskedOutside(Cluster.AskKept ask) {
         long requestId = ask.requestId();
         boolean isHeld = blocks.isHeld(requestId);

@@ -109,12 +109,12 @@ final class KvTransfers {
         }
     }
 
-    /** Returns what was transferred since the last call, for the subscriber. */
+    /** Returns the traffic since the last call, for the subscriber. */
     KvTraffic taken(PrefixCacheStats external) {
         return recorder.taken(external, blocks.connector().tiers());
     }
 
-    /** Returns what was transferred since the start. */
+    /** Returns the traffic since the start. */
     KvTraffic all(PrefixCacheStats external) {
         var tiers = new ArrayList<>(blocks.connector().tiers());
         tiers.addAll(storeMoves.states());

@@ -105,7 +105,7 @@ final class RemoteReads {
         }
     }
 
-    /** Asks the other replica whether it still has what is to be read; the job is lost if there is none. */
+    /** Asks the other replica whether it still has the blocks to read; the job is lost if there is none. */
     void begin(TransferJob job) {
         running.put(job.job(), job);
         var holder = holders.get(job.requestId());
@@ -116,7 +116,7 @@ final class RemoteReads {
         }
     }
 
-    /** The other replica has answered whether it still holds what is to be read. */
+    /** The other replica has answered whether it still holds the blocks to read. */
     private void onReadAnswered(long jobNumber, boolean isHeld) {
         var job = running.get(jobNumber);
         if (job != null && (isHeld || !isLostAsStale(job))) {
@@ -139,7 +139,7 @@ final class RemoteReads {
                         : job.remoteReplica() * KvTransfers.JOBS_PER_REPLICA + replicaIndex);
     }
 
-    /** What the other process says of a read that is over by now does not matter. */
+    /** Handles an answer of the other process; one about a read that is over by now is ignored. */
     private void onAnsweredOutside(SideChannel.Answer answer) {
         outside.onAnswered(answer);
         var read = running.values().stream()

@@ -49,7 +49,7 @@ final class StoreMoves {
     private final Long2ObjectOpenHashMap<Move> moves = new Long2ObjectOpenHashMap<>();
     private final Map<KvTier.Job, LongList> lent = new HashMap<>();
 
-    /** Move under way; what was found for it stays where it is until it is over. */
+    /** Move under way; the chunks found for it stay where they are until it is over. */
     private static final class Move {
         final TransferJob job;
         int store;
@@ -118,7 +118,7 @@ final class StoreMoves {
         lend.replyTo().tell(new KvExchange.Lent(lend.job().number(), keys));
     }
 
-    /** Starts a move; returns the job if it is over, since there is nobody to ask. */
+    /** Starts a move; returns the job if it is over, since there is neither a peer nor a store to ask. */
     @Nullable TransferJob start(TransferJob job) {
         var move = new Move(job);
         moves.put(job.job(), move);
@@ -147,7 +147,7 @@ final class StoreMoves {
         return peer != null;
     }
 
-    /** Another replica has answered what it has; returns the job if it is over with that. */
+    /** Handles another replica's answer with the chunks that it has; returns the job if it is over with that. */
     private @Nullable TransferJob onLent(Move move, LongList keys) {
         move.isAsked = false;
         if (keys.isEmpty()) {
@@ -198,7 +198,7 @@ final class StoreMoves {
         audits.begin(new LongImmutableList(moves.keySet()), whenDone);
     }
 
-    /** Returns what the last audit has found. */
+    /** Returns the states that the last audit has found. */
     Collection<TierState> states() {
         return audits.states();
     }
@@ -229,7 +229,7 @@ final class StoreMoves {
         return end(found.job(), false);
     }
 
-    /** A store has answered what it wants; returns the job if it is over with that. */
+    /** Handles a store's answer with the chunks that it wants; returns the job if it is over with that. */
     private @Nullable TransferJob onPrepared(KvTier.StorePrepared prepared) {
         var move = known(prepared.job());
         if (prepared.keys().isEmpty()) {

@@ -177,7 +177,10 @@ final class ClientTable {
         return remove(request, running).fail(cause, reason, replicaIndex, atNanos);
     }
 
-    /** Tells a sender that its request can never be served; one that has tokens fails for what became of its replica. */
+    /**
+     * Tells a sender that its request can never be served; one that has tokens fails, since an earlier replica has
+     * crashed.
+     */
     RequestRecord reject(Replica.AddRequest submit, String reason, long atNanos) {
         counters.onEnded(null);
         var request = submit.request();
@@ -189,7 +192,7 @@ final class ClientTable {
         return RequestRecord.ended(request, request.progress(), replicaIndex, Outcome.REJECTED, atNanos);
     }
 
-    /** Gives up a request that another replica is to serve, and returns what is left of it. */
+    /** Gives up a request that another replica is to serve, and returns the rest of it. */
     Replica.AddRequest withdraw(Request request, @Nullable EngineRequest running) {
         var ending = remove(request, running);
         var submit = ending.client.submit;
@@ -215,7 +218,7 @@ final class ClientTable {
                 : new Ending(client, running.request(), AnswerProgress.of(running, client.tokenNanos));
     }
 
-    /** Takes note of preemptions that the record of the request will not tell of. */
+    /** Counts preemptions that the record of the request will not have. */
     private void countPreemptionsElsewhere(@Nullable EngineRequest running) {
         counters.onWithdrawn(running == null ? 0 : running.numPreemptions());
     }

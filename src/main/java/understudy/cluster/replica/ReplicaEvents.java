@@ -53,7 +53,7 @@ final class ReplicaEvents {
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
-    /** Takes note that the memory is told something that may change its prefix table. */
+    /** Records that the memory was sent a message that may change its prefix table. */
     void memoryTouched() {
         mayHaveKvEvents = peers.wantKvEvents();
     }
@@ -61,7 +61,7 @@ final class ReplicaEvents {
     /**
      * Publishes a step.
      *
-     * @return what the memory is to be told, which publishes its own state then; null for nothing
+     * @return message for the memory, which then publishes its own state; null for none
      */
     KvBlockManager.@Nullable Settle stepEnded(
             StepResult result, ClusterEvent.Step ran, List<RequestRecord> endedWithIt) {

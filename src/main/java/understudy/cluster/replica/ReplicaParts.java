@@ -22,9 +22,9 @@ import understudy.runtime.Clock;
  * @param self the replica's actor
  * @param kvBlockManager the actor of its memory
  * @param gpu the actor of its device
- * @param api where requests arrive
- * @param engine decides who runs
- * @param clients who waits for which request
+ * @param api entry of requests
+ * @param engine decides which requests run
+ * @param clients senders that wait for answers, by request
  * @param events tells the observers outside the replica
  * @param loadReporter tells the router, every so often
  */

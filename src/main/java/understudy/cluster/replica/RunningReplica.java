@@ -252,7 +252,9 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         return clients.size() == 0 && spec.transfers() == null;
     }
 
-    /** A replica that leaves works as ever until its last request has ended, and nobody waits for its memory. */
+    /**
+     * A replica that leaves works as ever until its last request has ended, and no other replica waits for its memory.
+     */
     private Behavior<Replica.Command> leaving() {
         return Behaviors.receive(Replica.Command.class)
                 .onMessage(KvExchange.Over.class, over -> leave())

@@ -25,7 +25,7 @@ final class StepLoop {
     private final PlanTicks ticks;
     private final RequestAborter aborter;
 
-    /** What the memory is to be told with the next question, or before the device gets to work. */
+    /** Settlement that goes to the memory with the next question, or before the device gets to work. */
     private KvBlockManager.@Nullable Settle toSettle;
 
     private FleetChange.@Nullable Sleep toSleep;
@@ -227,7 +227,7 @@ final class StepLoop {
     /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
     private boolean applyResult(long startNanos, long endNanos, DraftOutput drafts) {
         var plan = engine.oldestInFlight();
-        var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens());
+        var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens(), plan.kind());
         var result = engine.update(endNanos, drafts);
         var clients = parts.clients();
         boolean hasToldTokens = clients.onSampled(result, endNanos);

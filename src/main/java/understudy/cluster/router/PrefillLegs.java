@@ -36,7 +36,7 @@ final class PrefillLegs {
      */
     record Leg(RequestGate.Arrival arrival, int prefiller, int decoder, boolean isAborted) {}
 
-    /** @param events where to tell what becomes of the prompts */
+    /** @param events receives the events of the prompts */
     PrefillLegs(
             DisaggregationSpec spec,
             Lanes.Lane lane,
@@ -106,7 +106,7 @@ final class PrefillLegs {
         legs.computeIfPresent(requestId, (id, leg) -> new Leg(leg.arrival, leg.prefiller, leg.decoder, true));
     }
 
-    /** Returns what the replica that answers gets. */
+    /** Returns the request for the replica that answers. */
     static Request answered(Leg leg, RequestEvent.Timing timing) {
         var request = leg.arrival.request();
         long prefillNanos = timing.firstTokenNanos() - timing.scheduledNanos();

@@ -17,7 +17,7 @@ import understudy.workload.RandomStreams;
 
 /**
  * Signals of replicas on their way into the router's view, and to its policy: some are late, and some batches of KV events
- * are lost. What is under way when a replica goes down never arrives.
+ * are lost. Signals under way when a replica goes down never arrive.
  */
 final class ReplicaSignals {
     private final Clock clock;
@@ -28,7 +28,7 @@ final class ReplicaSignals {
     private final SlowReplicas slowReplicas;
     private final List<Line> lines = new ArrayList<>();
 
-    /** What leads to one replica. */
+    /** Connection to one replica. */
     private static final class Line {
         final KvEventChannel kvEvents;
         boolean isUp;

@@ -131,7 +131,7 @@ final class RequestDispatcher {
         }
     }
 
-    /** Routes those who have waited, as far as the cluster can take them now. */
+    /** Routes waiting requests, as far as the cluster can take them now. */
     void routeWaiting() {
         if (admission.numWaiting() == 0) {
             return;
@@ -156,7 +156,7 @@ final class RequestDispatcher {
         slowReplicas.look(view);
     }
 
-    /** Turns away those who have waited too long. */
+    /** Turns away requests that have waited too long. */
     void onExpiryDue() {
         isExpiryDue = false;
         for (var expired : admission.expired(clock.nowNanos())) {

@@ -15,7 +15,7 @@ import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
 /**
- * Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further.
+ * Gate before a cluster's replicas: applies injected faults to requests, and rejects those that must not go on.
  */
 final class RequestGate {
     private final Clock clock;
@@ -26,7 +26,7 @@ final class RequestGate {
     /**
      * Request before it is sent to a replica.
      *
-     * @param fault what is to go wrong with it; what befalls it on its way to a replica comes on top, once
+     * @param fault fault to inject into it; faults drawn on its way to a replica are added, once
      * @param numRetries how often it has come back from a replica
      */
     record Arrival(
@@ -65,7 +65,7 @@ final class RequestGate {
         faults.clear(replicaIndex);
     }
 
-    /** Decides what goes wrong with the next request, which goes to this replica. */
+    /** Draws the fault of the next request, which goes to this replica. */
     RequestFault next(int replicaIndex) {
         return faults.next(replicaIndex);
     }
@@ -93,7 +93,7 @@ final class RequestGate {
                 failed.status());
     }
 
-    /** Turns away a request because of the load; one that has tokens fails for what became of its replica. */
+    /** Turns away a request because of the load; one that has tokens fails, since an earlier replica has crashed. */
     void reject(Arrival arrival, Outcome outcome, String reason) {
         var request = arrival.request;
         var replyTo = arrival.replyTo;

@@ -109,7 +109,9 @@ public final class AutoscalerActor extends AbstractBehavior<Autoscaler.Command> 
         return this;
     }
 
-    /** What is refused, since a replica has just crashed, is seen to at the next evaluation. */
+    /**
+     * Asks for a change; one that is refused, since a replica has just crashed, is made up for at the next evaluation.
+     */
     private void change(FleetChange change) {
         cluster.tell(new Cluster.Inject(change, getContext().getSystem().ignoreRef()));
     }

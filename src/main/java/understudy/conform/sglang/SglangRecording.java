@@ -33,7 +33,7 @@ import understudy.workload.files.TraceFile;
  * @param config SGLang's arguments by name
  * @param requests in the order of the recording
  * @param steps the fields of each turn, by name
- * @param end what was left
+ * @param end state of the scheduler and its memory at the end
  */
 public record SglangRecording(
         String name,
@@ -233,10 +233,11 @@ public record SglangRecording(
                         : null,
                 config.containsKey("hicache_ratio")
                         ? new RadixConfig.Hierarchy(
-                                real("hicache_ratio"),
+                                (int) (number("max_total_tokens") * real("hicache_ratio")),
                                 RadixConfig.WritePolicy.valueOf(constant("hicache_write_policy")),
                                 number("hicache_write_turns"),
-                                number("hicache_load_turns"))
+                                number("hicache_load_turns"),
+                                0)
                         : null);
     }
 }

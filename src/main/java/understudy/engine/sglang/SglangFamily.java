@@ -29,7 +29,14 @@ public final class SglangFamily implements EngineFamily {
                         NAME),
                 why);
         kvCache.requireOnly(
-                List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed", "kv-events"), why);
+                List.of(
+                        "kv-cache-dtype",
+                        "enable-prefix-caching",
+                        "hash-algo",
+                        "hash-seed",
+                        "kv-events",
+                        "tiers.host.bandwidth"),
+                why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }
 

@@ -1,6 +1,5 @@
 package understudy.fidelity.cells;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,8 +12,8 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /**
- * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell
- * does not say is as in a scenario that all cells share.
+ * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. All other
+ * settings are as in a scenario that all cells share.
  */
 public final class CellScenario {
     /** Engine and memory as in public measurements of vLLM. */
@@ -45,14 +44,14 @@ public final class CellScenario {
     private final ScenarioFile files;
     private final String scenario;
     private final Map<String, String> settings;
-    private final Config shared;
+    private final Section shared;
 
     /**
      * Format of weights.
      *
-     * @param measured what a row calls it
-     * @param stored what the file of a model calls those like it
-     * @param dtype what scenarios call it
+     * @param measured its names in rows of measurements
+     * @param stored its names in the files of models
+     * @param dtype its name in scenarios
      */
     private record Format(Pattern measured, Pattern stored, String dtype) {}
 
@@ -71,12 +70,12 @@ public final class CellScenario {
 
     /** Returns the kind of the engine of the shared scenario. */
     public String engineKind() {
-        return shared.getString(ENGINE_KIND);
+        return shared.text(ENGINE_KIND);
     }
 
     /** Returns the latency model of the shared scenario. */
     public String latencyModel() {
-        return shared.getString(LATENCY_MODEL);
+        return shared.text(LATENCY_MODEL);
     }
 
     /**
@@ -84,7 +83,7 @@ public final class CellScenario {
      *
      * @throws ScenarioException if there is none; it says why
      */
-    Config of(MeasuredSetup setup, String latencyModel) {
+    Section of(MeasuredSetup setup, String latencyModel) {
         var all = new LinkedHashMap<>(settings);
         all.put(LATENCY_MODEL, latencyModel);
         all.putAll(load(setup));
@@ -151,7 +150,7 @@ public final class CellScenario {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
         } else if (engineKind().equals(VLLM)
                 && hasFp8KvInCheckpoint(setup)
-                && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
+                && shared.text(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }
         return formats;

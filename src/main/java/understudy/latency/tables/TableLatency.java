@@ -16,10 +16,10 @@ import understudy.latency.Share;
 /**
  * A step's time from NVIDIA AIConfigurator's measured kernels: those that depend on the number of tokens, summed up
  * beforehand, attention of decodes and prefill chunks, the head for the tokens that are sampled, and the host's work for
- * each sequence. What runs as a CUDA graph is computed in the sizes that the engine captures.
+ * each sequence. Kernels of a CUDA graph take the time of the next larger size that the engine captures.
  */
 public final class TableLatency implements LatencyModel {
-    /** What a sequence costs the host in each step. */
+    /** Time of the host for each sequence of a step, in microseconds. */
     public static final double HOST_MICROS_PER_SEQUENCE = 10;
 
     private static final double NANOS_PER_MICRO = 1e3;
@@ -46,7 +46,7 @@ public final class TableLatency implements LatencyModel {
      * @param gpu its name in the database
      * @param versions versions of tables, or auto, by gemm, attention, moe, mla and all-reduce
      * @param placement the model on the GPUs
-     * @param host what a step costs beside the GPU's work
+     * @param host time of a step beside the GPU's work
      */
     public TableLatency(
             KernelDatabase database, String gpu, Map<String, String> versions, Placement placement, HostOverhead host) {

@@ -30,8 +30,9 @@ import understudy.faults.FleetChange;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.faults.SleepMode;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierSpec;
 import understudy.latency.ApiDelay;
@@ -342,8 +343,8 @@ final class ReplicaTest {
                         new VllmSpec(
                                 ((VllmSpec) spec.engine()).scheduler(),
                                 spec.limits(),
-                                KvCacheConfig.vllm(cluster.hasher, 1_000)
-                                        .withMaxModelLen(cluster.maxModelLen)
+                                ContentConfig.vllm(KvBlocks.of(cluster.hasher, 1_000)
+                                                .withMaxModelLen(cluster.maxModelLen))
                                         .withConnector(connector)),
                         spec.memory(),
                         spec.device())

@@ -26,8 +26,9 @@ import understudy.engine.RequestLimits;
 import understudy.engine.roseinfer.RoseinferConfig;
 import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.engine.roseinfer.RoseinferSpec;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.PromptConfig;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -207,10 +208,8 @@ final class RoseinferInVirtualTimeTest {
     }
 
     private ReplicaSpec spec() {
-        var kvCache = KvCacheConfig.vllm(cluster.hasher, 1_000)
-                .withMaxModelLen(1_000)
-                .withPrefixUnit(PrefixUnit.PROMPT)
-                .withSharesWithinStep(dedups);
+        var blocks = KvBlocks.of(cluster.hasher, 1_000).withMaxModelLen(1_000);
+        var kvCache = new PromptConfig(blocks, FreeBlocks.VLLM, dedups);
         return ReplicaSpec.of(
                 new RoseinferSpec(
                         new RoseinferConfig(8, prefill), new RequestLimits(1_000, kvCache.maxTokens()), kvCache),

@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
 
 final class ServerWarningsTest {
 
@@ -35,6 +37,8 @@ final class ServerWarningsTest {
     private static List<String> warnings(Map<String, String> settings) {
         var all = new HashMap<>(settings);
         all.put("router.policy", "session-affinity");
-        return ServerSettings.warnings(Scenario.read(new ScenarioFile(Map.of()).load("conf/serve.conf", all)));
+        return Scenario.read(new ScenarioFile(Map.of()).load("conf/serve.conf", all))
+                .server()
+                .warnings();
     }
 }

@@ -1,29 +1,15 @@
-package understudy.scenario;
+package understudy.scaling;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import understudy.latency.Parallelism;
-import understudy.routing.admission.AdmissionSpec;
-import understudy.scaling.Hpa;
-import understudy.scaling.Keda;
-import understudy.scaling.ScalingBehavior;
 import understudy.scaling.ScalingBehavior.Pace;
-import understudy.scaling.ScalingMetric;
-import understudy.scaling.ScalingRule;
-import understudy.scaling.ScalingSpec;
-import understudy.scaling.SloTtft;
-import understudy.scaling.TokenAware;
 import understudy.settings.Section;
 
 /** The section {@code scaling}. */
-final class ScalingSettings {
+public final class ScalingSettings {
     private static final int MAX_REPLICAS = 100_000;
     private static final double MAX_PERCENT = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
-
-    /** Weights of Llama-3.1-8B in 16 bits, which the defaults describe. */
-    private static final double DEFAULT_WEIGHT_BYTES = 16.06e9;
 
     private enum Rule {
         OFF,
@@ -33,47 +19,45 @@ final class ScalingSettings {
         SLO
     }
 
-    private final Section scaling;
-    private final LatencySettings latency;
-    private final int chunkTokens;
+    /**
+     * Replica that comes and goes.
+     *
+     * @param numGpus at least 1
+     * @param weightBytes of its model, on all GPUs together
+     * @param prefillTokensPerSecond prompt tokens that it computes per second
+     */
+    public record Replica(int numGpus, double weightBytes, double prefillTokensPerSecond) {}
 
-    private ScalingSettings(Section scaling, LatencySettings latency, int chunkTokens) {
+    private final Section scaling;
+    private final Replica replica;
+
+    private ScalingSettings(Section scaling, Replica replica) {
         this.scaling = scaling;
-        this.latency = latency;
-        this.chunkTokens = chunkTokens;
+        this.replica = replica;
     }
 
     /**
      * Reads the section; empty if nothing scales, and nothing has a price.
      *
-     * @param groups of replicas; those of the first one come and go
+     * @param mayWait whether requests wait for a replica where there is none
      */
-    static Optional<ScalingSpec> read(Section scaling, List<ReplicaGroup> groups, AdmissionSpec admission) {
-        var first = groups.get(0);
-        var spec = new ScalingSettings(
-                        scaling, first.latency(), first.engine().traits().maxNumBatchedTokens())
-                .spec();
+    public static Optional<ScalingSpec> read(Section scaling, Replica replica, boolean mayWait) {
+        var spec = new ScalingSettings(scaling, replica).spec();
         if (spec.rule().isEmpty() && spec.gpuHourPrice() == 0) {
             return Optional.empty();
         }
         if (spec.behavior().minReplicas() == 0) {
-            requireWaitingRoom(scaling, admission);
-        }
-        int numGpus = first.latency().deployment().numGpus();
-        if (groups.stream().anyMatch(group -> group.latency().deployment().numGpus() != numGpus)) {
-            throw scaling.unusable(
-                    spec.rule().isPresent() ? "rule" : "gpu-hour-price",
-                    "but the GPUs of replicas cannot be counted where cluster.groups differ in tensor-parallel-size");
+            requireWaitingRoom(scaling, mayWait);
         }
         return Optional.of(spec);
     }
 
     /** Without replicas requests must be able to wait, and only KEDA starts the first one. */
-    private static void requireWaitingRoom(Section scaling, AdmissionSpec admission) {
+    private static void requireWaitingRoom(Section scaling, boolean mayWait) {
         if (scaling.choice("rule", Rule.class) != Rule.KEDA) {
             throw scaling.unusable("min-replicas", "must be from 1 to 100000; only rule = keda scales to zero");
         }
-        if (admission.queue().maxRequests() == 0) {
+        if (!mayWait) {
             throw scaling.unusable(
                     "min-replicas",
                     "but requests must be able to wait for a replica: set router.admission.queue.max-requests");
@@ -88,7 +72,7 @@ final class ScalingSettings {
                 atLeastOneMilli(scaling, "interval"),
                 atLeastOneMilli(scaling, "ttft-window"),
                 startupNanos(),
-                latency.deployment().numGpus(),
+                replica.numGpus,
                 scaling.number("gpu-hour-price", 0, Double.MAX_VALUE));
     }
 
@@ -128,9 +112,8 @@ final class ScalingSettings {
 
     private TokenAware tokenAware(Section tokenAware) {
         String key = "prefill-tokens-per-second";
-        double prefill = tokenAware.text(key).equals("auto")
-                ? TokenAware.prefillTokensPerSecond(latency.model(), chunkTokens, latency.apiDelay())
-                : tokenAware.positive(key);
+        double prefill =
+                tokenAware.text(key).equals("auto") ? replica.prefillTokensPerSecond : tokenAware.positive(key);
         return new TokenAware(prefill, seconds(tokenAware, "threshold"), tokenAware.positive("target-kv-usage"));
     }
 
@@ -152,15 +135,10 @@ final class ScalingSettings {
 
     private long startupNanos() {
         var startup = scaling.section("startup");
-        double loadNanos = weightBytes() / startup.positive("weights-gb-per-s");
+        double loadNanos = replica.weightBytes / startup.positive("weights-gb-per-s");
         double restNanos = startup.nanos("rest");
         boolean isAuto = scaling.text("startup-time").equals("auto");
         return Math.round(isAuto ? loadNanos + restNanos : scaling.nanos("startup-time"));
-    }
-
-    private double weightBytes() {
-        var llm = latency.deployment().llm();
-        return llm == null ? DEFAULT_WEIGHT_BYTES : llm.spec().weightBytesPerRank(Parallelism.ofTensors(1));
     }
 
     private static double seconds(Section section, String key) {

@@ -1,8 +1,10 @@
-package understudy.scenario.workload;
+package understudy.workload.kind;
 
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import understudy.api.model.Tokenizer;
 import understudy.settings.Section;
 import understudy.workload.ArrivalSettings;
 import understudy.workload.BurstWorkload;
@@ -26,7 +28,7 @@ import understudy.workload.trace.TraceFormat;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
 
-/** The section {@code workload}. */
+/** The section {@code workload}, which is read by those who need a workload; a server needs none. */
 public final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
@@ -67,39 +69,43 @@ public final class WorkloadSettings {
         IN_TURN
     }
 
-    private WorkloadSettings() {}
+    private final Section workload;
+    private final Supplier<Function<String, int[]>> tokenizers;
+
+    /** @param tokenizers makes the tokenizer of texts in a trace */
+    public WorkloadSettings(Section workload, Supplier<Function<String, int[]>> tokenizers) {
+        this.workload = workload;
+        this.tokenizers = tokenizers;
+    }
 
     /** Reads and checks the section; a trace's rows are read when the workload is opened. */
-    public static Workload.Source read(Section workload, RandomStreams streams, int maxModelLen) {
+    public Workload.Source source(RandomStreams streams, int maxModelLen) {
         int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
-        var all = withLoras(workload, unlimited(workload, streams, maxModelLen), streams);
+        var all = withLoras(unlimited(streams, maxModelLen), streams);
         return maxConcurrency == 0 ? all : () -> new ConcurrencyLimit(all.open(), maxConcurrency);
     }
 
     /** Returns how many adapters the section draws from, or 0 if it draws none. */
-    public static int numLoras(Section workload) {
+    public int numLoras() {
         return workload.section("loras").wholeNumber("count", 0, MAX_LORAS);
     }
 
-    private static Workload.Source withLoras(Section workload, Workload.Source source, RandomStreams streams) {
-        int count = numLoras(workload);
+    private Workload.Source withLoras(Workload.Source source, RandomStreams streams) {
+        int count = numLoras();
         var loras = workload.section("loras");
         var options = new LoraWorkload.Options(count, loras.number("skew", 0, 100), loras.number("base-share", 0, 1));
         return count == 0 ? source : () -> new LoraWorkload(source.open(), options, streams);
     }
 
-    private static Workload.Source unlimited(Section workload, RandomStreams streams, int maxModelLen) {
-        var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
-        // Everything is checked, also what this kind of workload does not use.
+    private Workload.Source unlimited(RandomStreams streams, int maxModelLen) {
+        var outputLimit = ignoresEos() ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
+        // All settings are checked, also those that this kind of workload does not use.
         var kind = Kind.of(workload);
-        var generated = generated(workload, outputLimit, maxModelLen);
-        var burst = burst(workload, outputLimit, maxModelLen);
+        var generated = generated(outputLimit, maxModelLen);
+        var burst = burst(outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
-                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
-                workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
-                outputLimit,
-                maxModelLen);
-        var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
+                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE), limit(), outputLimit, maxModelLen);
+        var shareGpt = shareGpt(outputLimit, maxModelLen);
         var serveGen = ServeGenSettings.read(workload.section("servegen"));
         var agentic = AgenticSettings.read(workload, outputLimit, maxModelLen);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
@@ -115,7 +121,7 @@ public final class WorkloadSettings {
                 var services = ServeGenSettings.withServices(workload, serveGen);
                 yield trace("servegen", options, () -> new ServeGenReader(services, streams));
             }
-            case SHAREGPT -> shareGpt(workload, shareGpt, streams);
+            case SHAREGPT -> shareGpt(shareGpt, streams);
             case AGENTIC -> AgenticSettings.source(workload, agentic, streams);
         };
     }
@@ -132,11 +138,11 @@ public final class WorkloadSettings {
         };
     }
 
-    private static GeneratedWorkload.Options generated(Section workload, OutputLimit outputLimit, int maxModelLen) {
+    private GeneratedWorkload.Options generated(OutputLimit outputLimit, int maxModelLen) {
         var arrivals = workload.section("arrivals");
         var lengths = workload.section("lengths");
         var sessions = workload.section("sessions");
-        long requests = numRequests(workload);
+        long requests = numRequests();
         return GeneratedWorkloadOptionsBuilder.builder()
                 .numRequests(requests)
                 .rate(ArrivalSettings.rate(arrivals, requests))
@@ -154,9 +160,9 @@ public final class WorkloadSettings {
                 .build();
     }
 
-    private static ShareGptWorkload.Options shareGpt(Section workload, OutputLimit outputLimit, int maxModelLen) {
+    private ShareGptWorkload.Options shareGpt(OutputLimit outputLimit, int maxModelLen) {
         var arrivals = workload.section("arrivals");
-        long requests = numRequests(workload);
+        long requests = numRequests();
         return new ShareGptWorkload.Options(
                 requests,
                 ArrivalSettings.rate(arrivals, requests),
@@ -166,26 +172,42 @@ public final class WorkloadSettings {
                 maxModelLen);
     }
 
-    private static Workload.Source shareGpt(Section workload, ShareGptWorkload.Options options, RandomStreams streams) {
+    private Workload.Source shareGpt(ShareGptWorkload.Options options, RandomStreams streams) {
         var file = workload.file("trace", "but this kind of workload needs a file");
-        return () -> {
-            var tokenizer = Tokenizer.Vocabulary.CL100K_BASE.load();
-            return new ShareGptWorkload(file, options, tokenizer::encode, streams);
-        };
+        return () -> new ShareGptWorkload(file, options, tokenizers.get(), streams);
     }
 
-    private static long numRequests(Section workload) {
+    /** Returns how many requests are generated. */
+    public long numRequests() {
         return workload.wholeNumber("requests", 1L, MAX_REQUESTS);
     }
 
+    /** Returns whether answers are as long as asked for, without regard to their text. */
+    public boolean ignoresEos() {
+        return workload.bool("ignore-eos");
+    }
+
+    /** Returns the CSV trace that is played at its original pace; empty if another workload is. */
+    public Optional<Path> csvAtItsPace() {
+        boolean isAtItsPace = workload.positive("time-scale", "inf") == 1;
+        return workload.text("kind").equals("csv") && isAtItsPace
+                ? Optional.of(Path.of(workload.text("trace")))
+                : Optional.empty();
+    }
+
+    /** Returns how many rows of a trace are played at most; 0 is all. */
+    public long limit() {
+        return workload.wholeNumber("limit", 0L, Long.MAX_VALUE);
+    }
+
     /** Returns the pace of the workload. */
-    public static Traffic traffic(Section workload) {
+    public Traffic traffic() {
         var arrivals = workload.section("arrivals");
         boolean isSelfTimed = Kind.of(workload).isSelfTimed();
         return new Traffic(
                 isSelfTimed
                         ? RequestRate.constant(Double.POSITIVE_INFINITY)
-                        : ArrivalSettings.rate(arrivals, numRequests(workload)),
+                        : ArrivalSettings.rate(arrivals, numRequests()),
                 ArrivalSettings.burstiness(arrivals),
                 workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE),
                 isSelfTimed);
@@ -208,11 +230,11 @@ public final class WorkloadSettings {
                 count, DrawSettings.wholeNumbers(groups.section("length"), MAX_TOKENS), promptsPerGroup, inTurn);
     }
 
-    private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {
+    private BurstWorkload.Options burst(OutputLimit outputLimit, int maxModelLen) {
         var burst = workload.section("burst");
         var lengths = workload.section("lengths");
         return new BurstWorkload.Options(
-                numRequests(workload),
+                numRequests(),
                 burst.wholeNumber("distinct-prompts", 0, 1_000_000),
                 DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS),

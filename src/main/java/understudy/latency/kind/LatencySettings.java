@@ -1,18 +1,22 @@
-package understudy.scenario;
+package understudy.latency.kind;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
+import understudy.latency.KernelTables;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.LlmSpec;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
+import understudy.latency.StepExecution;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
 import understudy.latency.tables.Placement;
@@ -22,22 +26,15 @@ import understudy.settings.Section;
 /**
  * The section {@code latency}.
  *
- * @param kind where the times of steps come from
+ * @param kind source of the times of steps
  * @param model how long a step takes from the first stage to the last, without jitter
  * @param pipeline the same stage by stage
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
- * @param deployment the model and the GPUs that it names
- * @param warnings what the user should know, a line each
+ * @param warnings warnings for the user, a line each
  */
 public record LatencySettings(
-        Kind kind,
-        LatencyModel model,
-        Pipeline pipeline,
-        ApiDelay apiDelay,
-        double jitter,
-        Deployment deployment,
-        List<String> warnings) {
+        Kind kind, LatencyModel model, Pipeline pipeline, ApiDelay apiDelay, double jitter, List<String> warnings) {
     private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
@@ -56,25 +53,25 @@ public record LatencySettings(
     /**
      * Reads the section.
      *
-     * @param kvCache for what it says about the hardware
-     * @param engine for how it runs its steps
+     * @param execution returns how the engine runs its steps
+     * @param kernelFiles reads the files of kernel times that {@code latency.profiled} names
      */
-    static LatencySettings read(Section latency, Section kvCache, Section engine) {
-        var deployment = Deployment.read(latency, kvCache);
+    public static LatencySettings read(
+            Section latency,
+            Device device,
+            Supplier<StepExecution> execution,
+            Function<Section, KernelTables> kernelFiles) {
         var kind = latency.choice("model", Kind.class);
         var pipeline = switch (kind) {
-            case LINEAR -> Pipeline.shared(linear(latency.section("linear")), deployment);
-            case PROFILE -> Pipeline.shared(profile(latency, deployment), deployment);
+            case LINEAR -> Pipeline.shared(linear(latency.section("linear")), device.numStages());
+            case PROFILE -> Pipeline.shared(profile(latency, device), device.numStages());
             case ROOFLINE ->
-                Pipeline.of(
-                        llm -> roofline(latency, deployment, llm, host(latency, engine, deployment)),
-                        latency,
-                        deployment);
+                Pipeline.of(llm -> roofline(latency, device, llm, host(latency, execution.get())), latency, device);
             case PROFILED ->
                 Pipeline.of(
-                        llm -> profiled(latency, deployment, llm, host(latency, engine, deployment)),
+                        llm -> profiled(latency, device, llm, host(latency, execution.get()), kernelFiles),
                         latency,
-                        deployment);
+                        device);
         };
         return new LatencySettings(
                 kind,
@@ -82,11 +79,10 @@ public record LatencySettings(
                 pipeline,
                 apiDelay(latency, kind),
                 latency.number("jitter", 0, 1),
-                deployment,
                 unread(latency, kind));
     }
 
-    /** Returns what the user should know: terms that were set, and that another model does not read. */
+    /** Returns warnings for the user: terms that were set, and that another model does not read. */
     private static List<String> unread(Section latency, Kind kind) {
         var linear = latency.section("linear");
         return kind == Kind.LINEAR || LINEAR_TERMS.stream().allMatch(linear::isDefault)
@@ -113,32 +109,33 @@ public record LatencySettings(
     }
 
     /** A GPU's file may bring the five numbers along, as {@code calibrate} writes them. */
-    private static LatencyModel profile(Section latency, Deployment deployment) {
-        var gpu = deployment.gpu();
+    private static LatencyModel profile(Section latency, Device device) {
+        var gpu = device.gpu();
         return gpu == null || gpu.profile().equals(NO_PROFILE)
-                ? GpuFile.profile(latency.section("profile"))
+                ? ProfileLatency.read(latency.section("profile"))
                 : gpu.profile();
     }
 
-    private static LatencyModel roofline(Section latency, Deployment deployment, LlmSpec llm, HostOverhead host) {
+    private static LatencyModel roofline(Section latency, Device device, LlmSpec llm, HostOverhead host) {
         return new RooflineLatency(
-                llm,
-                Deployment.gpu(latency, deployment).spec(),
-                deployment.parallelism(),
-                deployment.bytesPerKvElement(),
-                host);
+                llm, device.gpu(latency).spec(), device.parallelism(), device.bytesPerKvElement(), host);
     }
 
-    private static LatencyModel profiled(Section latency, Deployment deployment, LlmSpec llm, HostOverhead host) {
+    private static LatencyModel profiled(
+            Section latency,
+            Device device,
+            LlmSpec llm,
+            HostOverhead host,
+            Function<Section, KernelTables> kernelFiles) {
         var profiled = latency.section("profiled");
         String path = profiled.text(TABLES);
         if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
-            return database(latency, profiled, deployment, llm, host);
+            return database(latency, profiled, device, llm, host);
         }
-        var parallelism = deployment.parallelism();
-        boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
-        var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
-        var tables = KernelFiles.read(profiled);
+        var parallelism = device.parallelism();
+        boolean isUnknown = parallelism.hasOneGpu() && device.gpu() == null;
+        var gpu = isUnknown ? null : device.gpu(latency).spec();
+        var tables = kernelFiles.apply(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
             throw latency.unusable(
                     "llm",
@@ -152,22 +149,21 @@ public record LatencySettings(
 
     /** Reads NVIDIA AIConfigurator's tables of the GPU. */
     private static LatencyModel database(
-            Section latency, Section profiled, Deployment deployment, LlmSpec llm, HostOverhead host) {
-        var file = Deployment.gpu(latency, deployment);
-        var placement = new Placement(llm, file.spec(), deployment.parallelism(), deployment.bytesPerKvElement());
+            Section latency, Section profiled, Device device, LlmSpec llm, HostOverhead host) {
+        var gpu = device.gpu(latency);
+        var placement = new Placement(llm, gpu.spec(), device.parallelism(), device.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
-        section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
+        section.keys().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
-            return new TableLatency(database, file.kernelTables(), versions, placement, host);
+            return new TableLatency(database, gpu.kernelTables(), versions, placement, host);
         } catch (KernelDatabaseException e) {
             throw profiled.unusable(TABLES, "but " + e.getMessage());
         }
     }
 
-    private static HostOverhead host(Section latency, Section engine, Deployment deployment) {
-        var execution = EngineSettings.execution(engine, deployment);
+    private static HostOverhead host(Section latency, StepExecution execution) {
         return new HostOverhead(
                 latency.nanos("host-per-step") / NANOS_PER_MICRO + execution.hostMicrosPerStep(),
                 latency.nanos("host-per-seq") / NANOS_PER_MICRO,

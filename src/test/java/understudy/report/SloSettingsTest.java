@@ -1,9 +1,8 @@
-package understudy.scenario;
+package understudy.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.report.ServiceLevels;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 final class SloSettingsTest {
     private static final long OFF = ServiceLevels.Limits.OFF;
@@ -84,7 +85,7 @@ final class SloSettingsTest {
     }
 
     private static ServiceLevels read(String settings) {
-        return Scenario.read(new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings)))
+        return Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)))
                 .serviceLevels();
     }
 }

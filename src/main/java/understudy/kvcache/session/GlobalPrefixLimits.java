@@ -1,6 +1,4 @@
-package understudy.kvcache;
-
-import understudy.kvcache.session.GlobalPrefixStore;
+package understudy.kvcache.session;
 
 /**
  * Limits on the content of the {@link GlobalPrefixStore}.

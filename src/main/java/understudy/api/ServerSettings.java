@@ -1,5 +1,6 @@
-package understudy.scenario;
+package understudy.api;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,14 +31,16 @@ import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.ModelSettingsBuilder;
 import understudy.api.model.ModelTemplate;
+import understudy.api.model.PoolingModelSettings;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
+import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.DrawSettings;
 
-/** The section {@code server}. */
+/** The section {@code server}, which is read by those who serve, and by those who check a scenario. */
 public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
@@ -54,11 +57,43 @@ public final class ServerSettings {
         CLOSE_ADMIN
     }
 
-    private ServerSettings() {}
+    private final Section server;
+    private final Served served;
+
+    /**
+     * Part of a scenario that a server tells, or depends on.
+     *
+     * @param seed of every random stream
+     * @param numReplicas at the start
+     * @param engine of the first group of replicas
+     * @param hardware the model and the GPUs, in words
+     * @param numGpus of a replica
+     * @param tensorParallelSize GPUs that share each layer
+     * @param hiddenSize length of an embedding of the model
+     * @param hashAlgorithm name of the block hash
+     * @param reachesOutside whether replicas exchange KV with other processes
+     * @param speed virtual seconds per wall second; infinite is as fast as possible
+     */
+    @RecordBuilder
+    public record Served(
+            long seed,
+            int numReplicas,
+            EngineSpec engine,
+            String hardware,
+            int numGpus,
+            int tensorParallelSize,
+            int hiddenSize,
+            String hashAlgorithm,
+            boolean reachesOutside,
+            double speed) {}
+
+    public ServerSettings(Section server, Served served) {
+        this.server = server;
+        this.served = served;
+    }
 
     /** Reads and checks it. */
-    public static ApiSettings read(Scenario scenario) {
-        var server = scenario.server();
+    public ApiSettings read() {
         var models = List.of(COMMA.split(server.text("served-model-name").strip(), -1));
         if (models.contains("")) {
             throw server.unusable("served-model-name", "must be names separated by commas");
@@ -71,43 +106,45 @@ public final class ServerSettings {
         }
         var http = HttpSettingsBuilder.builder()
                 .host(host)
-                .port(port(scenario, server))
-                .rootPath(rootPath(server))
+                .port(port())
+                .rootPath(rootPath())
                 .unixSocket(server.text("uds").isEmpty() ? null : Path.of(server.text("uds")))
-                .tls(tls(server))
+                .tls(tls())
                 .apiKey(server.text("api-key"))
                 .adminToken(isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken)
-                .allowedHosts(allowedHosts(server))
-                .limits(limits(server))
-                .timeouts(timeouts(server))
+                .allowedHosts(allowedHosts())
+                .limits(limits())
+                .timeouts(timeouts())
                 .build();
+        // All settings are checked, also those that are used later.
+        numWarmUpRequests();
         return ApiSettingsBuilder.builder()
                 .http(http)
-                .firstReplicaPort(firstReplicaPort(scenario, server, http.port()))
+                .firstReplicaPort(firstReplicaPort(http.port()))
                 .downReplicas(server.choice("down-replicas", DownReplicas.class))
-                .pod(pod(server))
-                .sideChannel(sideChannel(scenario, server, host))
-                .loras(loras(scenario))
+                .pod(pod())
+                .sideChannel(sideChannel(host))
+                .loras(loras())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
                 .models(models)
                 .vllmVersion(server.text("vllm-version"))
-                .hardware(scenario.hardware())
-                .model(model(scenario, server))
-                .surface(surface(scenario, server))
+                .hardware(served.hardware)
+                .model(model())
+                .surface(surface())
                 .build();
     }
 
-    private static ApiSettings.Surface surface(Scenario scenario, Section server) {
+    private ApiSettings.Surface surface() {
         String unlogged = server.text("access-log-except").strip();
         return new ApiSettings.Surface(
                 server.bool("access-log"),
                 unlogged.isEmpty() ? Set.of() : Set.copyOf(List.of(COMMA.split(unlogged, -1))),
                 server.bool("docs"),
                 server.bool("dev-mode"),
-                scenario.groups().get(0).latency().deployment().numGpus());
+                served.numGpus);
     }
 
-    private static String rootPath(Section server) {
+    private String rootPath() {
         String path = server.text("root-path");
         if (!ROOT_PATH.matcher(path).matches()) {
             throw server.unusable("root-path", "must be empty or a path such as /llm, which does not end with a slash");
@@ -115,27 +152,27 @@ public final class ServerSettings {
         return path;
     }
 
-    private static @Nullable LoraModules loras(Scenario scenario) {
-        var engine = scenario.engine();
+    private @Nullable LoraModules loras() {
+        var engine = served.engine;
         return engine.traits().has(Feature.ADAPTERS) ? new LoraModules(engine.loraModules()) : null;
     }
 
-    /** Returns what the user of a server should know of its scenario, a line each. */
-    public static List<String> warnings(Scenario scenario) {
+    /** Returns warnings about the scenario for the user of a server, a line each. */
+    public List<String> warnings() {
         var lines = new ArrayList<String>();
-        if (scenario.engine().kvCache().findsBySession()) {
+        if (served.engine.kvCache().findsBySession()) {
             lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
                     + " header "
                     + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
         }
-        if (KvTransferSettings.reachesOutside(scenario.kvTransfer()) && Double.isInfinite(scenario.speed())) {
+        if (served.reachesOutside && Double.isInfinite(served.speed)) {
             lines.add("clock.speed is max: what is kept for other processes is given up as soon as nothing else is to"
                     + " do");
         }
         return lines;
     }
 
-    private static Optional<SideChannelSettings> sideChannel(Scenario scenario, Section server, String host) {
+    private Optional<SideChannelSettings> sideChannel(String host) {
         int port = server.wholeNumber("side-channel-port", 0, MAX_PORT);
         String named = server.text("side-channel-host");
         String told = named.equals("auto") ? SideChannelSettings.hostToTell(host) : named;
@@ -143,13 +180,12 @@ public final class ServerSettings {
                 .orElseThrow(() -> server.unusable(
                         "side-channel-peers",
                         "must be auto, *, or hosts, HOST:PORT and networks such as 10.0.0.0/8, separated by commas"));
-        int tensorParallelSize = scenario.groups().get(0).latency().deployment().tensorParallelSize();
-        return KvTransferSettings.reachesOutside(scenario.kvTransfer())
-                ? Optional.of(new SideChannelSettings(told, port, peers, tensorParallelSize))
+        return served.reachesOutside
+                ? Optional.of(new SideChannelSettings(told, port, peers, served.tensorParallelSize))
                 : Optional.empty();
     }
 
-    private static List<String> allowedHosts(Section server) {
+    private List<String> allowedHosts() {
         String text = server.text("allowed-hosts").strip();
         var hosts = text.isEmpty() ? List.<String>of() : List.of(COMMA.split(text, -1));
         if (!hosts.stream().allMatch(OwnPageGuard::isHost)) {
@@ -158,29 +194,33 @@ public final class ServerSettings {
         return hosts;
     }
 
-    /** Returns how many requests a server tries out before it is ready. */
-    public static int numWarmUpRequests(Scenario scenario) {
-        return scenario.server().wholeNumber("warm-up-requests", 0, 1_000_000);
+    /** Returns the exception for a value that cannot be used, and why. */
+    public ScenarioException unusable(String key, String why) {
+        return server.unusable(key, why);
     }
 
-    private static int port(Scenario scenario, Section server) {
+    /** Returns how many requests a server tries out before it is ready. */
+    public int numWarmUpRequests() {
+        return server.wholeNumber("warm-up-requests", 0, 1_000_000);
+    }
+
+    private int port() {
         int port = server.wholeNumber("port", 0, MAX_PORT);
-        boolean isTooHigh = server.bool("ports-per-replica")
-                && hasReplicaPortsBehind(server)
-                && port + scenario.numReplicas() > MAX_PORT;
+        boolean isTooHigh =
+                server.bool("ports-per-replica") && hasReplicaPortsBehind() && port + served.numReplicas > MAX_PORT;
         if (port > 0 && isTooHigh) {
             throw server.unusable("port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
         }
         return port;
     }
 
-    private static boolean hasReplicaPortsBehind(Section server) {
+    private boolean hasReplicaPortsBehind() {
         return server.text("replica-port").equals("auto");
     }
 
-    private static OptionalInt firstReplicaPort(Scenario scenario, Section server, int port) {
+    private OptionalInt firstReplicaPort(int port) {
         int behind = port == 0 ? 0 : port + 1;
-        boolean isBehind = hasReplicaPortsBehind(server);
+        boolean isBehind = hasReplicaPortsBehind();
         int first = isBehind ? behind : server.wholeNumber("replica-port", 0, MAX_PORT);
         if (!server.bool("ports-per-replica")) {
             if (!isBehind) {
@@ -188,7 +228,7 @@ public final class ServerSettings {
             }
             return OptionalInt.empty();
         }
-        int last = first + scenario.numReplicas() - 1;
+        int last = first + served.numReplicas - 1;
         if (first > 0 && last > MAX_PORT) {
             throw server.unusable("replica-port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
         }
@@ -198,15 +238,13 @@ public final class ServerSettings {
         return OptionalInt.of(first);
     }
 
-    private static PodNames pod(Section server) {
+    private PodNames pod() {
         var environment = PodNames.ofEnvironment();
-        return new PodNames(
-                podName(server, "pod-name", environment.pod()),
-                podName(server, "pod-namespace", environment.namespace()));
+        return new PodNames(podName("pod-name", environment.pod()), podName("pod-namespace", environment.namespace()));
     }
 
     /** Names of Kubernetes; anything else could not be sent in a header. */
-    private static String podName(Section server, String key, String ofEnvironment) {
+    private String podName(String key, String ofEnvironment) {
         String name = server.text(key).equals("auto") ? ofEnvironment : server.text(key);
         if (!POD_NAME.matcher(name).matches()) {
             throw server.unusable(key, "must be auto, empty, or letters, digits, hyphens and dots");
@@ -214,54 +252,54 @@ public final class ServerSettings {
         return name;
     }
 
-    private static HttpSettings.Limits limits(Section server) {
+    private HttpSettings.Limits limits() {
         return new HttpSettings.Limits(
                 server.wholeNumber("max-body-size", 1024, 1 << 30),
-                maxBodyMemory(server),
+                maxBodyMemory(),
                 server.wholeNumber("max-in-flight", 0, Integer.MAX_VALUE),
                 server.wholeNumber("max-connections", 1, 1_000_000),
                 server.wholeNumber("stream-buffer", 1, 1_000_000));
     }
 
-    private static long maxBodyMemory(Section server) {
+    private long maxBodyMemory() {
         return server.text("max-body-memory").equals("auto")
                 ? Runtime.getRuntime().maxMemory() / 4
                 : server.wholeNumber("max-body-memory", 1L << 16, 1L << 50);
     }
 
-    private static HttpSettings.Timeouts timeouts(Section server) {
+    private HttpSettings.Timeouts timeouts() {
         return new HttpSettings.Timeouts(
-                duration(server, "request-timeout"),
-                duration(server, "body-timeout"),
-                duration(server, "idle-timeout"),
-                duration(server, "drain-delay"),
-                duration(server, "drain-timeout"),
-                duration(server, "retry-after"));
+                duration("request-timeout"),
+                duration("body-timeout"),
+                duration("idle-timeout"),
+                duration("drain-delay"),
+                duration("drain-timeout"),
+                duration("retry-after"));
     }
 
-    private static Duration duration(Section server, String key) {
+    private Duration duration(String key) {
         return Duration.ofNanos(Math.round(server.nanos(key)));
     }
 
-    private static ModelSettings model(Scenario scenario, Section server) {
+    private ModelSettings model() {
         var mode = server.choice("answers", AnswerMode.class);
-        var tokenizer = tokenizer(server);
+        var tokenizer = tokenizer();
         return ModelSettingsBuilder.builder()
-                .seed(scenario.seed())
-                .maxModelLen(scenario.maxModelLen())
-                .hasPriorities(scenario.engine().traits().has(Feature.PRIORITIES))
+                .seed(served.seed)
+                .maxModelLen(served.engine.kvCache().maxModelLen())
+                .hasPriorities(served.engine.traits().has(Feature.PRIORITIES))
                 .tokenizer(tokenizer)
-                .chatTemplate(chatTemplate(server, tokenizer))
+                .chatTemplate(chatTemplate(tokenizer))
                 .answers(mode)
                 .lengths(DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH))
-                .canned(mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE)
-                .hashAlgorithm(scenario.hashAlgorithm())
+                .canned(mode == AnswerMode.REPLAY ? canned() : CannedAnswers.NONE)
+                .hashAlgorithm(served.hashAlgorithm)
                 .media(MultimodalSettings.read(server))
-                .pooling(PoolingModelSettings.read(scenario, server))
+                .pooling(PoolingModelSettings.read(server, served.hiddenSize))
                 .build();
     }
 
-    private static Tokenizer.Source tokenizer(Section server) {
+    private Tokenizer.Source tokenizer() {
         String text = server.text(TOKENIZER);
         for (var vocabulary : Tokenizer.Vocabulary.values()) {
             if (Section.nameOf(vocabulary).equals(text)) {
@@ -280,7 +318,7 @@ public final class ServerSettings {
         }
     }
 
-    private static @Nullable ModelTemplate chatTemplate(Section server, Tokenizer.Source tokenizer) {
+    private @Nullable ModelTemplate chatTemplate(Tokenizer.Source tokenizer) {
         try {
             return ModelTemplate.read(server.text("chat-template"), tokenizer);
         } catch (IllegalArgumentException e) {
@@ -288,7 +326,7 @@ public final class ServerSettings {
         }
     }
 
-    private static CannedAnswers canned(Section server) {
+    private CannedAnswers canned() {
         var file = Path.of(server.text("answers-file"));
         if (!Files.isRegularFile(file)) {
             throw server.unusable("answers-file", "which is not a file");
@@ -302,7 +340,7 @@ public final class ServerSettings {
         }
     }
 
-    private static HttpSettings.Tls pem(Section server, Path certificates, Path key) {
+    private HttpSettings.Tls pem(Path certificates, Path key) {
         var files = new HttpSettings.PemKey(certificates, key);
         try {
             TlsContexts.of(files);
@@ -314,7 +352,7 @@ public final class ServerSettings {
         }
     }
 
-    private static HttpSettings.@Nullable Tls tls(Section server) {
+    private HttpSettings.@Nullable Tls tls() {
         String keyStore = server.text("tls-keystore");
         String certificates = server.text(CERTFILE);
         String key = server.text(KEYFILE);
@@ -324,7 +362,7 @@ public final class ServerSettings {
                     : server.unusable(CERTFILE, "which needs server." + KEYFILE + ", too");
         }
         if (keyStore.isEmpty()) {
-            return certificates.isEmpty() ? null : pem(server, Path.of(certificates), Path.of(key));
+            return certificates.isEmpty() ? null : pem(Path.of(certificates), Path.of(key));
         }
         if (!certificates.isEmpty()) {
             throw server.unusable(CERTFILE, "but there is server.tls-keystore already");

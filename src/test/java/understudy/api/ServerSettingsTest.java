@@ -1,18 +1,18 @@
-package understudy.scenario;
+package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.api.call.ApiSettings;
+import understudy.scenario.EmbeddedScenario;
 
 /** Ports of a server and of its replicas, its names in a cluster, and its side channel. */
 final class ServerSettingsTest {
     private static ApiSettings read(String settings) {
-        return EmbeddedScenario.of(ConfigFactory.parseString(settings)).server();
+        return EmbeddedScenario.of(settings).server();
     }
 
     @ParameterizedTest

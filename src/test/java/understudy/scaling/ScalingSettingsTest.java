@@ -1,25 +1,20 @@
-package understudy.scenario;
+package understudy.scaling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.report.latency.LatencyStats;
-import understudy.scaling.Hpa;
-import understudy.scaling.Keda;
-import understudy.scaling.ScalingMetric;
-import understudy.scaling.ScalingMetrics;
 import understudy.scaling.ScalingMetrics.ReplicaLoad;
-import understudy.scaling.ScalingSpec;
-import understudy.scaling.SloTtft;
-import understudy.scaling.TokenAware;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 final class ScalingSettingsTest {
     private static final long SECOND = 1_000_000_000L;
@@ -94,44 +89,12 @@ final class ScalingSettingsTest {
                 .hasMessageContaining(message);
     }
 
-    @Test
-    void profile_changesTheRateOfArrivals() {
-        String profile = "workload { requests = 30, arrivals { kind = constant, request-rate = 1, profile ="
-                + " [{ at = 10s, request-rate = 0.5 }, { at = 14s, request-rate = 4 }] } }";
-        try (var workload = read(profile).workloadSource().open()) {
-            // One a second until 10 s, one more in 2 s each until 14 s, then four a second: the 13th at 14.25 s.
-            long[] arrivals = new long[13];
-            for (int i = 0; i < arrivals.length; i++) {
-                arrivals[i] = workload.next().arrivalNanos() / 1_000_000;
-            }
-            assertThat(arrivals)
-                    .containsExactly(
-                            1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000, 12_000, 14_000, 14_250);
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "'{ at = 10s }', 'each entry must have at'",
-        "'{ at = 10, request-rate = 1 }', 'each entry must have at'",
-        "'{ at = 10s, request-rate = inf }', 'each entry must have at'",
-        "'{ at = 10s, request-rate = 1, for = 3s }', 'each entry must have at'",
-        "'{ at = 10s, request-rate = 0 }', 'take more than three years'"
-    })
-    void profileThatCannotBe_isNamed(String entry, String message) {
-        assertThatThrownBy(() ->
-                        read("workload.arrivals.profile = [" + entry + "]").workloadSource())
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining("workload.arrivals.profile")
-                .hasMessageContaining(message);
-    }
-
     private static ScalingSpec scaling(String settings) {
         return read(settings).scaling().orElseThrow();
     }
 
     private static Scenario read(String settings) {
-        return Scenario.read(new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings)));
+        return Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)));
     }
 
     private static ScalingMetrics inflight(long tokens) {

@@ -1,9 +1,8 @@
-package understudy.scenario;
+package understudy.latency.kind;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import understudy.cluster.lockstep.EarlierStages;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.LlmSpec;
@@ -13,50 +12,50 @@ import understudy.settings.Section;
 /**
  * Time of a step in the stages of a pipeline, which share the layers; one stage is no pipeline.
  *
- * @param earlier the stages before the last one
+ * @param numEarlier stages before the last one
+ * @param earlier how long a step takes in each of them, and on its way to the next
  * @param last the last stage, which has the head
  */
-record Pipeline(EarlierStages earlier, LatencyModel last) {
+public record Pipeline(int numEarlier, LatencyModel earlier, LatencyModel last) {
     private static final int ELEMENT_BYTES = 2;
 
     /** Hidden states and residual (vLLM {@code IntermediateTensors}). */
     private static final int NUM_TENSORS_SENT = 2;
 
     /** Cuts a device that knows no layers into equal parts. */
-    static Pipeline shared(LatencyModel whole, Deployment deployment) {
-        int size = deployment.pipelineParallelSize();
+    static Pipeline shared(LatencyModel whole, int size) {
         LatencyModel part = batch -> LatencyModel.roundToNanos(whole.stepNanos(batch) / (double) size);
-        return size == 1
-                ? new Pipeline(EarlierStages.NONE, whole)
-                : new Pipeline(new EarlierStages(size - 1, part), part);
+        return size == 1 ? single(whole) : new Pipeline(size - 1, part, part);
     }
 
     /** Cuts a model of layers, of whose parts {@code latency} tells the time. */
-    static Pipeline of(Function<LlmSpec, LatencyModel> latency, Section section, Deployment deployment) {
-        int size = deployment.pipelineParallelSize();
-        var stage = Deployment.llm(section, deployment).stage(size);
+    static Pipeline of(Function<LlmSpec, LatencyModel> latency, Section section, Device device) {
+        int size = device.numStages();
+        var stage = device.llm(section).stage(size);
         var last = latency.apply(stage);
         return size == 1
-                ? new Pipeline(EarlierStages.NONE, last)
-                : new Pipeline(
-                        new EarlierStages(size - 1, sending(latency.apply(stage.withoutHead()), section, deployment)),
-                        last);
+                ? single(last)
+                : new Pipeline(size - 1, sending(latency.apply(stage.withoutHead()), section, device), last);
+    }
+
+    private static Pipeline single(LatencyModel stage) {
+        return new Pipeline(0, batch -> 0, stage);
     }
 
     /** Adds the way to the next stage: each GPU sends its part to one of the next, as fast as in an all-reduce. */
-    private static LatencyModel sending(LatencyModel stage, Section section, Deployment deployment) {
-        var link = Deployment.gpu(section, deployment).spec().allReduce();
+    private static LatencyModel sending(LatencyModel stage, Section section, Device device) {
+        var link = device.gpu(section).spec().allReduce();
         double bytesPerToken = (double) NUM_TENSORS_SENT
                 * ELEMENT_BYTES
-                * Deployment.llm(section, deployment).hiddenSize()
-                / deployment.tensorParallelSize();
+                * device.llm(section).hiddenSize()
+                / device.parallelism().tensorParallelSize();
         return batch -> stage.stepNanos(batch)
                 + Math.round(link.overheadMicros() * 1e3 + bytesPerToken * batch.numTokens() / link.busGbPerSecond());
     }
 
     /** Returns how long a step takes from the first stage to the last. */
     LatencyModel whole() {
-        return earlier.count() == 0 ? last : new Whole(this);
+        return numEarlier == 0 ? last : new Whole(this);
     }
 
     private record Whole(Pipeline pipeline) implements LatencyModel {
@@ -67,7 +66,7 @@ record Pipeline(EarlierStages earlier, LatencyModel last) {
         }
 
         private long earlierNanos(BatchShape batch) {
-            return pipeline.earlier.count() * pipeline.earlier.latency().stepNanos(batch);
+            return pipeline.numEarlier * pipeline.earlier.stepNanos(batch);
         }
 
         @Override

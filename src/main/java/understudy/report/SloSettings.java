@@ -1,27 +1,24 @@
-package understudy.scenario;
+package understudy.report;
 
-import com.typesafe.config.ConfigValueFactory;
 import java.util.TreeMap;
-import understudy.report.ServiceLevels;
 import understudy.settings.KnownKeys;
 import understudy.settings.Section;
 
 /** The section {@code slo}. */
-final class SloSettings {
+public final class SloSettings {
     private static final String CLASSES = "classes";
     private static final String PRIORITY = "priority";
 
     private SloSettings() {}
 
-    static ServiceLevels read(Section slo) {
+    public static ServiceLevels read(Section slo) {
         var others = limits(slo);
-        var usual = slo.config().withoutPath(CLASSES);
-        var known = usual.withValue(PRIORITY, ConfigValueFactory.fromAnyRef(0));
+        var usual = slo.without(CLASSES);
         var byPriority = new TreeMap<Integer, ServiceLevels.Limits>();
         for (var element : slo.sections(CLASSES)) {
-            new KnownKeys(known.atPath(element.path())).check(element.config().atPath(element.path()));
+            new KnownKeys(usual.with(PRIORITY, 0).at(element.path())).check(element);
             int priority = element.wholeNumber(PRIORITY, Integer.MIN_VALUE, Integer.MAX_VALUE);
-            var limits = limits(new Section(element.config().withFallback(usual), element.path()));
+            var limits = limits(element.withFallback(usual));
             if (byPriority.put(priority, limits) != null) {
                 throw element.unusable(PRIORITY, "which another class has already");
             }
