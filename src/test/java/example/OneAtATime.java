@@ -15,10 +15,9 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Reservation;
-import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.content.ContentConfig;
 import understudy.settings.Section;
 
 /** Family of engines that serve one request at a time: the whole prompt in one step, then token by token. */
@@ -35,11 +34,11 @@ public final class OneAtATime implements EngineFamily {
         kvCache.requireDefaults(List.of("sessions"), why);
         // As with KV from elsewhere, all layers are one group.
         var sizes = new EngineSizes(engine, kvCache, PrefixUnit.BLOCK, hardware, true, 0);
-        var memory = MemorySettings.read(engine, kvCache, sizes, use.recordsEvents(), PrefixUnit.BLOCK, true, false);
+        var memory = ContentConfig.vllm(MemorySettings.blocks(engine, kvCache, sizes, use.recordsEvents()));
         return new Spec(name(), memory, MemorySettings.limits(engine, kvCache, memory, 0));
     }
 
-    private record Spec(String family, KvCacheConfig kvCache, RequestLimits limits) implements EngineSpec {
+    private record Spec(String family, ContentConfig kvCache, RequestLimits limits) implements EngineSpec {
         @Override
         public EngineTraits traits() {
             return EngineTraits.of(family, 1, kvCache.maxModelLen()).with(EngineTraits.Feature.BOUNDED_RUNNING, true);
@@ -52,14 +51,14 @@ public final class OneAtATime implements EngineFamily {
 
         @Override
         public KvCache createMemory() {
-            return new KvCacheManager(kvCache);
+            return kvCache.create();
         }
     }
 
     private static final class Loop extends PlainEngine {
         private boolean hasAsked;
 
-        Loop(KvCacheConfig kvCache) {
+        Loop(ContentConfig kvCache) {
             super(kvCache);
         }
 

@@ -18,7 +18,6 @@ import understudy.latency.BatchShape;
 import understudy.latency.Share;
 import understudy.routing.RoutingFixture;
 import understudy.settings.Hocon;
-import understudy.settings.Section;
 import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceRow;
 
@@ -109,8 +108,8 @@ final class RecipesTest {
     /** 1 ms, and 2 ms for each of the two tiles of 64 that 100 new tokens need: 5 ms. */
     @Test
     void tiledLatency_countsStartedTiles() {
-        var model = TiledLatency.read(
-                new Section(Hocon.text("per-step = 1ms, per-tile = 2ms, tile-tokens = 64", "test"), "latency.tiled"));
+        var model = TiledLatency.read(Hocon.text("per-step = 1ms, per-tile = 2ms, tile-tokens = 64", "test")
+                .at("latency.tiled"));
         var batch = new BatchShape.Builder();
         batch.add(100, 0, true);
 

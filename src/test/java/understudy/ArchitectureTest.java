@@ -1,9 +1,11 @@
 package understudy;
 
+import static com.tngtech.archunit.base.DescribedPredicate.anyElementThat;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -160,6 +162,29 @@ final class ArchitectureTest {
         slices().matching("understudy.(**)").should().beFreeOfCycles().check(MAIN);
     }
 
+    /** Rooms of behaviours, which actors know by their protocols and factories alone. */
+    private static final String[] BEHAVIOURS = Stream.of("router", "replica", "memory", "device", "guardian", "run")
+            .map(room -> "understudy.cluster." + room + "..")
+            .toArray(String[]::new);
+
+    /** Whoever makes a specification chooses the actors that it is run with; all others know protocols. */
+    @Test
+    void onlySpecificationsAndHostsChooseTheActorsOfACluster() {
+        slices().matching("understudy.cluster.(router|replica|memory|device|guardian|run)..")
+                .should()
+                .notDependOnEachOther()
+                .check(MAIN);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(BEHAVIOURS)
+                .and()
+                .resideOutsideOfPackages("understudy.host", "understudy.scenario", "understudy.conform..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(BEHAVIOURS)
+                .check(MAIN);
+    }
+
     /** Recordings and the fuzzer's draws are about one family; whoever else asked would have to know them all. */
     @Test
     void nothingAsksOfWhichFamilyAnEngineIs() {
@@ -204,6 +229,37 @@ final class ArchitectureTest {
                 .resideInAnyPackage(subpackages(PURE))
                 .should()
                 .notHaveModifier(JavaModifier.VOLATILE)
+                .check(MAIN);
+    }
+
+    /** Rooms that set up Pekko use the same parser, for settings that are no part of a scenario. */
+    @Test
+    void onlySettingsUseTheParserOfScenarios() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(
+                        "understudy.settings",
+                        "understudy.runtime",
+                        "understudy.api",
+                        "understudy.api.http",
+                        "understudy.sweep.remote")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("com.typesafe.config..")
+                .check(MAIN);
+        methods()
+                .that()
+                .arePublic()
+                .and()
+                .areDeclaredInClassesThat()
+                .resideInAPackage("understudy.settings")
+                .and()
+                .areDeclaredInClassesThat()
+                .arePublic()
+                .should()
+                .notHaveRawReturnType(resideInAPackage("com.typesafe.config.."))
+                .andShould()
+                .notHaveRawParameterTypes(anyElementThat(resideInAPackage("com.typesafe.config..")))
                 .check(MAIN);
     }
 
@@ -284,7 +340,7 @@ final class ArchitectureTest {
     /** The guardian is made of functions, so its handlers stand in several methods. */
     @Test
     void runningClusterHandlesTheWholeProtocolOfTheGuardian() {
-        var handled = MAIN.get("understudy.cluster.RunningCluster").getMethods().stream()
+        var handled = MAIN.get("understudy.cluster.guardian.RunningCluster").getMethods().stream()
                 .flatMap(method -> method.getReferencedClassObjects().stream())
                 .map(ReferencedClassObject::getRawType)
                 .map(JavaClass::reflect)

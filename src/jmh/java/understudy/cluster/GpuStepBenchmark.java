@@ -21,6 +21,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import understudy.cluster.device.ModelledGpu;
 import understudy.latency.BatchShape;
 import understudy.latency.LinearLatency;
 import understudy.runtime.Clock;
@@ -68,7 +69,7 @@ public class GpuStepBenchmark {
 
         private Driver(ActorContext<Object> context, Clock clock) {
             super(context);
-            gpu = context.spawn(VirtualGpu.create(clock, new LinearLatency(5e6, 23e3, 10e3, 46)), "gpu");
+            gpu = context.spawn(ModelledGpu.create(clock, new LinearLatency(5e6, 23e3, 10e3, 46)), "gpu");
             counter = context.spawn(Behaviors.setup(Counter::new), "counter");
             var builder = new BatchShape.Builder();
             for (int i = 0; i < 64; i++) {

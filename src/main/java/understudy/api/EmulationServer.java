@@ -142,7 +142,7 @@ public final class EmulationServer implements AutoCloseable {
     /**
      * Starts a cluster and its server, and returns when it is ready.
      *
-     * @param spec what to serve
+     * @param spec specification of the cluster to serve
      * @param speed virtual seconds per wall second
      * @param kvEvents how to publish KV events, if at all
      * @param recorder is told of all requests, and stays the caller's; null if there is none
@@ -176,9 +176,9 @@ public final class EmulationServer implements AutoCloseable {
      * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it
      * stands still, requests arrive, and nothing more happens until the caller moves it.
      *
-     * @param spec what to serve
-     * @param subscriber is told what happens in the cluster beside the server, or null
-     * @param interceptor returns who gets what comes over HTTP, and passes it on to the given router
+     * @param spec specification of the cluster to serve
+     * @param subscriber receives the cluster's events beside the server, or null
+     * @param interceptor returns the actor that gets requests from HTTP, and passes them on to the given router
      */
     public static EmulationServer attach(
             ClusterHost host,
@@ -208,7 +208,7 @@ public final class EmulationServer implements AutoCloseable {
         }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
-        // What has changed before the ports were there.
+        // Applies the changes of replicas that came before the ports were there.
         ports.follow(states);
     }
 
@@ -236,7 +236,7 @@ public final class EmulationServer implements AutoCloseable {
                 KvEventNames.of(api.settings().http().host(), api.settings().servedModel(), ports::portOf));
     }
 
-    /** Returns what the parts of the server share. */
+    /** Returns the state that the parts of the server share. */
     public ApiContext api() {
         return api;
     }

@@ -46,7 +46,7 @@ final class HttpServer {
         var surface = api.settings().surface();
         accessLog = surface.hasAccessLog() ? new AccessLog(System.out, surface.unlogged()) : null;
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
-        // What routes throw is answered by the edge, which knows vLLM's words.
+        // Exceptions of routes are answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
                 .matchAny(failure -> Directives.complete(HttpFailures.response(failure)))
                 .build();

@@ -18,7 +18,7 @@ final class ParsingErrors extends ParsingErrorHandler {
 
     @Override
     public HttpResponse handle(StatusCode status, ErrorInfo error, LoggingAdapter log, ServerSettings settings) {
-        // What strangers send is no reason to fill a log.
+        // Illegal requests of strangers are no reason to fill a log.
         log.debug("Illegal request: {}", error.summary());
         var failure = new ApiException(status.intValue(), status.reason(), error.summary(), null);
         return HttpBodies.json(status.intValue(), failure.body());

@@ -46,7 +46,7 @@ final class UnixSocket implements AutoCloseable {
     /**
      * Listens at a path, where a socket of a process that has ended may be.
      *
-     * @param target where the server listens
+     * @param target address at which the server listens
      */
     static UnixSocket open(Path path, InetSocketAddress target) {
         try {
@@ -66,7 +66,10 @@ final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** A file of another kind, and a socket at which somebody answers, stay, and make the bind fail. */
+    /**
+     * Removes the socket of a process that has ended; a file of another kind, or a live socket, stays and fails the
+     * bind.
+     */
     private static void removeStale(Path path) throws IOException {
         if (!Files.exists(path) || Files.isRegularFile(path) || Files.isDirectory(path)) {
             return;
@@ -173,7 +176,7 @@ final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** What is done when either side of a pair is ready. */
+    /** Handler of a pair of connections, for when either side is ready. */
     private record Pipe(Pair pair, Direction toServer, Direction toClient) {
         void move() {
             try {

@@ -34,7 +34,7 @@ public final class WarmUp {
             return;
         }
         try (var server = EmulationServer.start(
-                ClusterSpec.ofOne(spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
+                ClusterSpec.ofOne(spec.actors(), spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
                 boolean asksOthers = settings.sideChannel().isPresent() && i % CALLS_PER_WORD == 0;
                 if (settings.model().pooling() == null) {
@@ -72,7 +72,9 @@ public final class WarmUp {
                 .build();
     }
 
-    /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */
+    /**
+     * @param asksOthers whether to send a word to another process, which is this very one, and does not know the call
+     */
     private static void call(InetSocketAddress server, int number, String model, boolean asksOthers)
             throws IOException {
         var body = Json.object().put("model", model).put("stream", true).put("max_tokens", 8);

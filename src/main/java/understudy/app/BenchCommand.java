@@ -134,7 +134,7 @@ final class BenchCommand extends ConsoleCommand {
             var target = targetOptions.target(
                     System.getenv("OPENAI_API_KEY"),
                     workloadOptions.isShareGpt(),
-                    scenario.workload().bool("ignore-eos"));
+                    scenario.workload().ignoresEos());
             return bench(target, scenario, workload, result -> report(result, output, file));
         } catch (BenchUnreachableException e) {
             console().warn(String.valueOf(e.getMessage()));

@@ -56,7 +56,7 @@ final class ClusterOptions {
         return listen != null || bind != null || tls != null || isInsecure || secretFile != null;
     }
 
-    /** Returns what a worker's command line needs besides the driver's address. */
+    /** Returns the options of a worker's command line besides the driver's address. */
     String forWorkers() {
         String secret = secretFile == null ? "" : " --secret-file " + secretFile;
         String insecure = isInsecure ? " --insecure" : "";

@@ -22,7 +22,7 @@ import understudy.workload.servegen.ServeGenReader;
 import understudy.workload.trace.TraceFormat;
 import understudy.workload.trace.TraceReader;
 
-/** Says what is in a trace. */
+/** Prints the contents of a trace in figures. */
 @Command(
         name = "describe",
         mixinStandardHelpOptions = true,

@@ -38,7 +38,9 @@ import understudy.settings.ScenarioException;
             "",
             "Each cell is a closed loop of as many clients as it says with ten requests each, lengths uniform from 0.8"
                     + " to 1 of",
-            "isl and osl, and max-num-seqs = concurrency. Equal cells are averaged. Rows that cannot be run are listed."
+            "isl and osl, and vLLM's max-num-seqs = concurrency. Equal cells are averaged. Rows that cannot be run, and"
+                    + " those",
+            "of another engine than the scenario's, are listed."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -52,6 +54,7 @@ import understudy.settings.ScenarioException;
             "  understudy fidelity measured.csv",
             "  understudy fidelity measured.csv --set latency.model=profiled --set latency.profiled.tables=tables",
             "  understudy fidelity measured.csv --compare-models profiled,roofline --html cells.html",
+            "  understudy fidelity measured.csv conf/validation/closed-loop-sglang.conf",
             "  understudy fidelity measured.csv conf/demo.conf --max-tpot-mape 10 --max-ttft-mape 15"
         })
 final class FidelityCommand extends ConsoleCommand {
@@ -139,8 +142,8 @@ final class FidelityCommand extends ConsoleCommand {
         if (numJobs < 1) {
             throw new ScenarioException("--jobs must be at least 1");
         }
-        var measured = MeasuredCells.read(measuredFile);
         var scenario = new CellScenario(new ScenarioFile(System.getenv()), scenarioFile, settings);
+        var measured = MeasuredCells.read(measuredFile, scenario.engineKind());
         var models = latencyModels.isEmpty() ? List.of(scenario.latencyModel()) : latencyModels;
         try (var runs = new CellRuns(measured, scenario, models, numJobs)) {
             var stopwatch = Stopwatch.start();

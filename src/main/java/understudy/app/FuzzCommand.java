@@ -1,6 +1,5 @@
 package understudy.app;
 
-import com.typesafe.config.Config;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +26,7 @@ import understudy.runtime.Stopwatch;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.Durations;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** Looks for a scenario that breaks a law. */
 @Command(
@@ -99,7 +99,7 @@ final class FuzzCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "FILE", description = "Writes the smallest scenario found, for run and fuzz.")
     private @Nullable Path outFile;
 
-    /** What can be checked alone. */
+    /** Part of the program that is checked: a cluster, or a memory alone. */
     enum Part {
         CLUSTER,
         MEMORY
@@ -137,7 +137,7 @@ final class FuzzCommand implements Callable<Integer> {
         }
     }
 
-    private static Config load(String file) {
+    private static Section load(String file) {
         return new ScenarioFile(System.getenv()).load(file, Map.of());
     }
 

@@ -12,7 +12,7 @@ import understudy.fuzz.Finding;
 import understudy.fuzz.Fuzzer;
 
 /**
- * Where the results of a search go: stdout, and a file. Methods return the exit code that follows.
+ * Output of a search: results on stdout and in a file. Methods return the exit code that follows.
  *
  * @param outFile for the smallest scenario
  * @param seed of the search
@@ -31,7 +31,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
                 (long) seconds % 60);
     }
 
-    /** Says that a whole search, or what there was of it, has found nothing. */
+    /** Prints that a search has found nothing, even if it was broken off. */
     int nothing(Fuzzer fuzzer, double seconds) {
         return print(String.format(
                 Locale.ROOT,
@@ -43,7 +43,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
                 fuzzer.numRefused()));
     }
 
-    /** Says what has come of a run. */
+    /** Prints the result of one run. */
     int run(long run, Optional<Finding> finding) {
         if (finding.isEmpty()) {
             return print("seed " + seed + ", run " + run + ": nothing found\n");
@@ -55,7 +55,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
         return Math.max(write(text), Math.max(printed, FOUND));
     }
 
-    /** Says what has come of a scenario that somebody has written. */
+    /** Prints the result of checking a scenario that the user has named. */
     int scenario(String file, Optional<Failure> failure) {
         int printed = print(file + ": " + failure.map(Failure::message).orElse("nothing found") + "\n");
         return failure.isPresent() ? Math.max(printed, FOUND) : printed;

@@ -44,7 +44,7 @@ final class ModelsCommand extends ConsoleCommand {
     @ArgGroup(exclusive = false)
     private @Nullable Coverage coverage;
 
-    /** What {@code --tables} asks for. */
+    /** Options that go with {@code --tables}. */
     private static final class Coverage {
         @Option(
                 names = "--tables",

@@ -38,7 +38,7 @@ final class NewFile implements Closeable {
         return writer;
     }
 
-    /** Puts what was written into its place. */
+    /** Moves the written file into its place. */
     void keep() throws IOException {
         writer.close();
         if (temporary.equals(target)) {
@@ -51,7 +51,7 @@ final class NewFile implements Closeable {
         }
     }
 
-    /** Removes what was not kept. */
+    /** Removes the file unless it was kept. */
     @Override
     public void close() throws IOException {
         try {

@@ -20,10 +20,10 @@ import understudy.settings.ScenarioException;
 /**
  * Files of a run's report; each file appears complete or not at all.
  *
- * @param json where the report goes as JSON, or null
- * @param directory where the files go that {@link #write} names, or null
- * @param html where a page about the run goes, or null
- * @param trace where a trace for Perfetto goes, or null
+ * @param json path of the report as JSON, or null
+ * @param directory directory of the files that {@link #write} names, or null
+ * @param html path of a page about the run, or null
+ * @param trace path of a trace for Perfetto, or null
  */
 record ReportFiles(
         @Nullable Path json,

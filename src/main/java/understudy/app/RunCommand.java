@@ -1,6 +1,5 @@
 package understudy.app;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -22,9 +21,8 @@ import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioSummary;
-import understudy.scenario.ServerSettings;
-import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -145,16 +143,16 @@ final class RunCommand extends ConsoleCommand {
         }
     }
 
-    private String dryRun(Config config) {
-        var checked = checked(config);
+    private String dryRun(Section settings) {
+        var checked = checked(settings);
         checked.workload.close();
-        return reasons(checked.scenario) + Defaults.render(checked.scenario.resolve(config));
+        return reasons(checked.scenario) + checked.scenario.resolve(settings).render();
     }
 
     /** Checked scenario with what it was read from, and its workload, open. */
-    private record Checked(Config config, Scenario scenario, Workload workload) {}
+    private record Checked(Section settings, Scenario scenario, Workload workload) {}
 
-    private Config load() {
+    private Section load() {
         var flags = new LinkedHashMap<String, String>();
         if (seed != null) {
             flags.put("seed", seed.toString());
@@ -165,16 +163,16 @@ final class RunCommand extends ConsoleCommand {
         return options.load(scenarioFile, flags);
     }
 
-    private Checked checked(Config config) {
-        var scenario = Scenario.read(config);
+    private Checked checked(Section settings) {
+        var scenario = Scenario.read(settings);
         if (failOnSlo && !scenario.serviceLevels().areSet()) {
             throw new ScenarioException(
                     "--fail-on-slo: the scenario has no service level; set slo.ttft, slo.tpot, slo.e2el or slo.classes,"
                             + " such as --set slo.ttft=500ms");
         }
         // A run has no server, but a file that is run today is served tomorrow.
-        ServerSettings.read(scenario);
-        return new Checked(config, scenario, scenario.workloadSource().open());
+        scenario.server().read();
+        return new Checked(settings, scenario, scenario.workloadSource().open());
     }
 
     /** Writes derived values and warnings as comments, so that the output is still a scenario. */
@@ -210,7 +208,7 @@ final class RunCommand extends ConsoleCommand {
     }
 
     private RunSetup setup(Checked checked) {
-        return ScenarioSummary.of(checked.scenario, checked.config, scenarioFile, options.command(scenarioFile));
+        return ScenarioSummary.of(checked.scenario, checked.settings, scenarioFile, options.command(scenarioFile));
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {

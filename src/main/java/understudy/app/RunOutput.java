@@ -29,7 +29,7 @@ import understudy.scenario.Scenario;
  *
  * @param console stdout and stderr
  * @param isJsonOnStdout whether the report goes to stdout as JSON, and nothing else does
- * @param files what else is to be written
+ * @param files further outputs
  */
 record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final String STDOUT = "-";
@@ -69,7 +69,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     /**
      * Reports the results of a run, if it has kept all laws.
      *
-     * @param setup what was run, for the page; asked for only if there is one
+     * @param setup setup of the run, for the page; asked for only if there is one
      * @param watchers of the run
      * @param failsOnSlo whether to fail if a class has missed its service level, and to name it
      */
@@ -89,7 +89,8 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
             broken.forEach(law -> console.warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
-        var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
+        var report = RunReport.of(
+                result.run(), scenario.serviceLevels(), scenario.report().timelineSeconds());
         var figures = RunResult.of(report, result.run().requests(), result.host());
         String json = figures.indentedJson();
         int inFiles = console.write(() -> files.write(json, result.run().requests(), report.timeline()));
@@ -152,7 +153,10 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         if (report.timeline().isOn()) {
             text += "\n"
                     + TimelineReport.text(Timeline.of(
-                            result.run(), scenario.serviceLevels(), scenario.timelineSeconds(), MAX_TIMELINE_ROWS));
+                            result.run(),
+                            scenario.serviceLevels(),
+                            scenario.report().timelineSeconds(),
+                            MAX_TIMELINE_ROWS));
         }
         return text
                 + MeasuredRun.compare(scenario.workload(), report)

@@ -58,7 +58,7 @@ final class RunWatchers implements Closeable {
         return "";
     }
 
-    /** Returns who is to be told all events; empty if nobody wants to hear of them. */
+    /** Returns the consumer of all events; empty if no watcher reads them. */
     Optional<Consumer<ClusterEvent>> reader() {
         return readers.stream().reduce(Consumer::andThen);
     }

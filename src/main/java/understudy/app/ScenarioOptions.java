@@ -1,11 +1,11 @@
 package understudy.app;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 /** The options of every command that reads a scenario. */
 final class ScenarioOptions {
@@ -36,7 +36,7 @@ final class ScenarioOptions {
         return command.toString();
     }
 
-    /** Quotes for a shell what it would not take as it is. */
+    /** Quotes a word for a shell, unless the shell takes it as it is. */
     private static String quoted(String word) {
         return word.matches("[\\w./:,=@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
@@ -52,7 +52,7 @@ final class ScenarioOptions {
      *
      * @param file or null for the defaults alone
      */
-    Config load(@Nullable String file, Map<String, String> flags) {
+    Section load(@Nullable String file, Map<String, String> flags) {
         var typed = new LinkedHashMap<>(SHORT_OPTIONS);
         typed.keySet().retainAll(flags.keySet());
         return new ScenarioFile(System.getenv()).load(file, with(flags), typed);

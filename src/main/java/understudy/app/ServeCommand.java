@@ -24,18 +24,18 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import understudy.api.EmulationServer;
+import understudy.api.ServerSettings;
 import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.RequestRecorder;
+import understudy.api.http.HttpSettings;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.app.console.Console;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.vllm.VllmSettings;
 import understudy.app.vllm.VllmWords;
 import understudy.scenario.Scenario;
-import understudy.scenario.ServerSettings;
 import understudy.settings.ScenarioException;
-import understudy.settings.Section;
 
 /** Serves a scenario's cluster over HTTP. */
 @Command(
@@ -102,10 +102,10 @@ final class ServeCommand extends ConsoleCommand {
         }
         requireNoModel(scenarioFile);
         var scenario = Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags));
-        return serve(scenario, ServerSettings.read(scenario), this::recorder, console());
+        return serve(scenario, scenario.server().read(), this::recorder, console());
     }
 
-    /** What follows {@code serve} is a model in vLLM's command line. */
+    /** Requires a scenario, or no argument: behind {@code serve}, vLLM's command line has a model. */
     private static void requireNoModel(@Nullable String file) {
         if (file != null
                 && !Files.exists(Path.of(file))
@@ -131,7 +131,7 @@ final class ServeCommand extends ConsoleCommand {
         var served = vllm.start(file, System.getenv(), stronger);
         served.warnings().forEach(console::warn);
         var scenario = served.scenario();
-        var settings = VllmSettings.namingFlags(() -> ServerSettings.read(scenario));
+        var settings = VllmSettings.namingFlags(() -> scenario.server().read());
         if (vllm.isHeadless()) {
             return workHeadless(console.out());
         }
@@ -153,12 +153,12 @@ final class ServeCommand extends ConsoleCommand {
             ApiSettings settings,
             Function<Scenario, Optional<RequestRecorder>> recorders,
             Console console) {
-        ServerSettings.warnings(scenario).forEach(console::warn);
+        scenario.server().warnings().forEach(console::warn);
         var recorder = recorders.apply(scenario);
         var server = start(scenario, settings, recorder);
         var onSignal = new Thread(() -> end(server, recorder), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
-        announce(server, scenario, console.out());
+        announce(server, scenario, settings.http(), console.out());
         return exitCode(server, console.err());
     }
 
@@ -176,7 +176,7 @@ final class ServeCommand extends ConsoleCommand {
         return 0;
     }
 
-    /** Returns what records requests, whose blocks are those of the replicas. */
+    /** Returns the recorder of requests, whose blocks are those of the replicas; empty without {@code --record}. */
     private Optional<RequestRecorder> recorder(Scenario scenario) {
         if (recordFile == null) {
             if (recordsText) {
@@ -198,7 +198,10 @@ final class ServeCommand extends ConsoleCommand {
         settings.sideChannel()
                 .ifPresent(channel -> requireFree(settings, channel.port(), scenario.server(), "side-channel-port"));
         try {
-            WarmUp.run(scenario.clusterSpec(null, false), settings, ServerSettings.numWarmUpRequests(scenario));
+            WarmUp.run(
+                    scenario.clusterSpec(null, false),
+                    settings,
+                    scenario.server().numWarmUpRequests());
             return EmulationServer.start(
                     scenario.clusterSpec(null, false),
                     scenario.speed(),
@@ -219,7 +222,7 @@ final class ServeCommand extends ConsoleCommand {
     }
 
     /** Tries the port before anything is started; the HTTP library logs too much about a port in use. */
-    private static void requireFree(ApiSettings settings, int port, Section server, String key) {
+    private static void requireFree(ApiSettings settings, int port, ServerSettings server, String key) {
         var address = new InetSocketAddress(settings.http().host(), port);
         if (address.isUnresolved()) {
             throw server.unusable("host", "which is no address of this machine");
@@ -232,13 +235,14 @@ final class ServeCommand extends ConsoleCommand {
         }
     }
 
-    private static void announce(EmulationServer server, Scenario scenario, PrintWriter out) {
-        out.println("understudy listens at " + url(server.address(), scenario));
-        if (!scenario.server().text("uds").isEmpty()) {
-            out.println("  at the Unix socket " + scenario.server().text("uds"));
+    private static void announce(EmulationServer server, Scenario scenario, HttpSettings http, PrintWriter out) {
+        boolean hasTls = http.tls() != null;
+        out.println("understudy listens at " + url(server.address(), hasTls));
+        if (http.unixSocket() != null) {
+            out.println("  at the Unix socket " + http.unixSocket());
         }
         for (var address : server.replicaAddresses().values()) {
-            out.println("  a replica of its own at " + url(address, scenario));
+            out.println("  a replica of its own at " + url(address, hasTls));
         }
         server.api()
                 .keptKv()
@@ -252,10 +256,6 @@ final class ServeCommand extends ConsoleCommand {
         });
         out.println("ready: " + scenario.numReplicas() + " replica(s), speed " + scenario.speed());
         out.flush();
-    }
-
-    private static String url(InetSocketAddress address, Scenario scenario) {
-        return url(address, !scenario.server().text("tls-keystore").isEmpty());
     }
 
     /** Returns the address as one can type it: all interfaces in their short form, and IPv6 in brackets. */

@@ -75,7 +75,7 @@ final class TraceReplay implements AutoCloseable {
      */
     Outcome run(ReplayPlan.Warnings warnings) throws Exception {
         var early = plan.early();
-        // First in, first out: who waits for something has it running, or done, before him, even with one thread.
+        // First in, first out: a task that waits for another one finds it running or done, even with one thread.
         var reading = threads.submit(Executors.callable((Runnable) feed::read));
         var sharing = threads.submit(this::countReuses);
         for (var cache : early) {

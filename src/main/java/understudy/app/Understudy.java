@@ -12,7 +12,7 @@ import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.workload.files.TraceException;
 
-/** The program. */
+/** Command {@code understudy}, with all subcommands. */
 @Command(
         name = "understudy",
         mixinStandardHelpOptions = true,
@@ -91,7 +91,9 @@ public final class Understudy {
         return commandLine("help");
     }
 
-    /** Returns what to make, since making a command reflects on all its options. Help and suggestions name all. */
+    /**
+     * Returns the commands to create, since creating one reflects on all its options. Help and suggestions name all.
+     */
     private static Set<String> commands(String... args) {
         String first = args.length == 0 ? "" : args[0];
         if (args.length == 1 && VERSION_OPTIONS.contains(first)) {

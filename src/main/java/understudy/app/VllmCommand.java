@@ -106,7 +106,7 @@ final class VllmCommand extends ConsoleCommand {
     }
 
     private static String version() {
-        return new ScenarioFile(System.getenv()).load(null, Map.of()).getString("server.vllm-version");
+        return new ScenarioFile(System.getenv()).load(null, Map.of()).text("server.vllm-version");
     }
 
     private int print(String text) {

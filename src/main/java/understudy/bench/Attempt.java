@@ -58,7 +58,7 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
         return answer;
     }
 
-    /** Says what has failed; some exceptions of the network have no words. */
+    /** Returns the words of a failure; some exceptions of the network have none. */
     static String words(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && !(cause instanceof IOException)) {
@@ -83,14 +83,14 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
                 && (hasFailedToConnect || status == TOO_MANY_REQUESTS || status == UNAVAILABLE);
     }
 
-    /** Returns when the server wants to hear of the request again, if it says so in seconds. */
+    /** Returns after how many seconds the server wants the request again; empty if it does not say so in seconds. */
     synchronized OptionalLong retryAfterSeconds() {
         return head == null
                 ? OptionalLong.empty()
                 : Numbers.parseWhole(head.headers().firstValue("Retry-After").orElse(""));
     }
 
-    /** Takes no more of the answer, and returns what has come. */
+    /** Takes no more of the answer, and returns the part that has come. */
     synchronized LiveAnswer abort() {
         answer.abort();
         if (subscription != null) {

@@ -17,8 +17,8 @@ import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
 /**
- * Sends a workload to a server. One thread follows the schedule, sends what is due, and hears of each end, which may lead
- * to the next turn of a session; it never waits for the server. Others read what comes.
+ * Sends a workload to a server. One thread follows the schedule, sends requests when they are due, and handles each
+ * end, which may lead to the next turn of a session; it never waits for the server. Other threads read the answers.
  */
 public final class Bench {
     private static final long MAX_WAIT_NANOS = 100_000_000;
@@ -76,7 +76,7 @@ public final class Bench {
     /**
      * Sends the workload, and returns when all has ended or {@link #stop} was called. To be called once.
      *
-     * @param progress hears every now and then how many requests have ended
+     * @param progress is told every now and then how many requests have ended
      */
     public List<BenchRequest> run(Workload workload, Progress progress) throws InterruptedException {
         var schedule = new LoadSchedule(workload);
@@ -96,7 +96,7 @@ public final class Bench {
         return requests;
     }
 
-    /** Hears how far a benchmark is. */
+    /** Listener to the progress of a benchmark. */
     public interface Progress {
         void on(int numEnded, double seconds);
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * Target of a benchmark, and how its requests look.
  *
- * @param base where the server is, without a slash at its end
+ * @param base address of the server, without a slash at its end
  * @param endpoint path of the API, which ends with {@code completions}
  * @param model name that requests carry
  * @param headers of all requests

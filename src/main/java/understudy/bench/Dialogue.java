@@ -12,7 +12,7 @@ import understudy.prompt.TokenIds;
 import understudy.prompt.TokenSequence;
 
 /**
- * A conversation as the server sees it: what the workload says, and what the server has answered. The workload plans
+ * A conversation as the server sees it: the words of the workload, and the server's answers. The workload plans
  * with answers that it has made up; here live ones have their place.
  */
 final class Dialogue {
@@ -22,10 +22,10 @@ final class Dialogue {
     private int numPlannedTokens;
     private int[] opening = {};
 
-    /** One side's words. */
+    /** Words of one side of the dialogue, as text or as token ids. */
     private record Part(boolean isAnswer, String text, IntList ids) {}
 
-    /** Adds what a request has to say beyond the turns before it, or all of it if its history was rewritten. */
+    /** Adds the words of a request beyond the turns before it, or all of it if its history was rewritten. */
     void ask(Request request, boolean asIds) {
         var tokens = request.prompt().tokens();
         if (!goesOn(tokens)) {

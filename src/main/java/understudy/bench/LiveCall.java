@@ -96,7 +96,7 @@ final class LiveCall {
         return toRecord(answer, answer.result());
     }
 
-    /** Ends what the server may still work at, and returns what there is of it. */
+    /** Breaks off the call, and returns the record of the answer so far. */
     BenchRequest breakOff() {
         return toRecord(attempt.abort(), End.UNFINISHED);
     }

@@ -69,7 +69,7 @@ public final class TargetOptions {
         }
         var body = body();
         boolean sendsIds = sendsIds(isShareGpt);
-        // Asked also if the name is known: nobody wants to read of a thousand refused connections.
+        // Asked also if the name is known: one message is better than a thousand refused connections.
         String first = ServerLink.firstModel(base, headers, model != null);
         return new BenchTarget(
                 base,

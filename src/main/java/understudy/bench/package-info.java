@@ -1,5 +1,5 @@
 /**
- * The load client: sends a workload to any OpenAI-compatible server when it is due, and records what comes back.
+ * The load client: sends a workload to any OpenAI-compatible server when it is due, and records the answers.
  *
  * <p>Start with {@link understudy.bench.Bench}.
  */

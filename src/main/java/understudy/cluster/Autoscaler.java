@@ -1,125 +1,34 @@
 package understudy.cluster;
 
-import java.util.Collections;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
-import understudy.faults.FleetChange;
-import understudy.faults.ReplicaState;
-import understudy.report.Outcome;
 import understudy.runtime.Clock;
-import understudy.scaling.ScalingRule;
-import understudy.scaling.ScalingSignals;
 import understudy.scaling.ScalingSpec;
-import understudy.scaling.Stabilization;
 
 /**
- * Autoscaler of a cluster: hears what happens in it, asks a rule at fixed intervals how many replicas there should be,
+ * Autoscaler of a cluster: receives its events, asks a rule at fixed intervals how many replicas there should be,
  * and has the guardian start or remove some.
  */
-public final class Autoscaler extends AbstractBehavior<Autoscaler.Command> {
+public final class Autoscaler {
 
     /** Messages of the autoscaler. */
     public sealed interface Command permits ClusterEvent, Evaluate {}
 
-    enum Evaluate implements Command {
+    public enum Evaluate implements Command {
         NOW
     }
 
-    private final Clock clock;
-    private final ScalingSpec spec;
-    private final ScalingRule rule;
-    private final ScalingSignals signals;
-    private final Stabilization stabilization;
-    private final ActorRef<Cluster.Command> cluster;
+    /** Makes the autoscaler of a cluster. */
+    @FunctionalInterface
+    public interface Factory {
 
-    private Autoscaler(
-            ActorContext<Command> context,
-            Clock clock,
-            ScalingSpec spec,
-            int numReplicas,
-            ActorRef<Cluster.Command> cluster) {
-        super(context);
-        this.clock = clock;
-        this.spec = spec;
-        this.cluster = cluster;
-        rule = spec.rule().orElseThrow().get();
-        signals = new ScalingSignals(Collections.nCopies(numReplicas, ReplicaState.READY), spec.ttftWindowNanos());
-        stabilization = new Stabilization(spec.behavior(), numReplicas);
-        evaluateLater();
+        /**
+         * Returns the autoscaler of a cluster that begins with so many replicas.
+         *
+         * @param spec must have a rule
+         */
+        Behavior<Command> create(Clock clock, ScalingSpec spec, int numReplicas, ActorRef<Cluster.Command> cluster);
     }
 
-    /** Creates the autoscaler of a cluster that begins with so many replicas; the specification must have a rule. */
-    static Behavior<Command> create(Clock clock, ScalingSpec spec, int numReplicas, ActorRef<Cluster.Command> cluster) {
-        return Behaviors.setup(context -> new Autoscaler(context, clock, spec, numReplicas, cluster));
-    }
-
-    @Override
-    public Receive<Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(ClusterEvent.class, this::onEvent)
-                .onMessage(Evaluate.class, now -> onEvaluate())
-                .build();
-    }
-
-    private Behavior<Command> onEvent(ClusterEvent event) {
-        if (event instanceof ClusterEvent.StepEnded step) {
-            onStep(step);
-        } else if (event instanceof ClusterEvent.LoadChanged load) {
-            onLoad(load.replicaIndex(), load.load());
-        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
-            signals.onKvUsage(changed.replicaIndex(), changed.kvCache().usage());
-        } else if (event instanceof ClusterEvent.Routed routed) {
-            signals.onRouted(routed.requestId(), routed.numUncachedTokens());
-        } else if (event instanceof ClusterEvent.RequestEnded request) {
-            signals.onEnded(request.ended().requestId());
-        } else if (event instanceof ClusterEvent.RequestsHeld held) {
-            signals.onHeld(held.numRequests());
-        } else if (event instanceof ClusterEvent.ReplicasChanged replicas) {
-            signals.onStates(replicas.states());
-        }
-        return this;
-    }
-
-    private void onStep(ClusterEvent.StepEnded step) {
-        var first = step.firstTokens();
-        for (int i = 0; i < first.requestIds().size(); i++) {
-            signals.onFirstToken(
-                    first.requestIds().getLong(i),
-                    step.endNanos(),
-                    first.ttftNanos().getLong(i));
-        }
-        first.resumedIds().forEach(signals::onPrefilled);
-        step.ended().stream()
-                .filter(request -> request.outcome() != Outcome.PREFILL_LEG)
-                .forEach(request -> signals.onEnded(request.requestId()));
-        onLoad(step.replicaIndex(), step.load());
-        signals.onKvUsage(step.replicaIndex(), step.kvCache().usage());
-    }
-
-    private void onLoad(int replica, ClusterEvent.EngineLoad load) {
-        signals.onLoad(replica, load.numWaiting(), load.numRunning());
-    }
-
-    private Behavior<Command> onEvaluate() {
-        var metrics = signals.metrics(clock.nowNanos());
-        int now = metrics.numReplicas();
-        int next = stabilization.next(metrics.atNanos(), now, rule.desired(metrics));
-        Collections.nCopies(Math.max(0, next - now), new FleetChange.Add()).forEach(this::change);
-        signals.leaving(Math.max(0, now - next)).forEach(replica -> change(new FleetChange.Remove(replica)));
-        evaluateLater();
-        return this;
-    }
-
-    /** What is refused, since a replica has just crashed, is seen to at the next evaluation. */
-    private void change(FleetChange change) {
-        cluster.tell(new Cluster.Inject(change, getContext().getSystem().ignoreRef()));
-    }
-
-    private void evaluateLater() {
-        clock.tellAfter(spec.intervalNanos(), getContext().getSelf(), Evaluate.NOW);
-    }
+    private Autoscaler() {}
 }

@@ -1,21 +1,16 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
-import understudy.runtime.Clock;
 
 /** Guardian of a cluster: waits for its start, runs it, and collects the records of its actors when the run is over. */
 public final class Cluster {
@@ -42,7 +37,7 @@ public final class Cluster {
     /**
      * Builds the replicas, and begins to serve the workload; to be sent once.
      *
-     * @param subscriber is told what happens, or null
+     * @param subscriber receives the events, or null
      * @param sideChannel carries words to other processes that hold KV for this cluster; null if none do
      */
     public record Start(
@@ -61,7 +56,7 @@ public final class Cluster {
         }
     }
 
-    /** Interrupts the run, also one that has not started yet; what has happened until now is still reported. */
+    /** Interrupts the run, also one that has not started yet; the report covers the time until now. */
     public enum Stop implements Command {
         NOW
     }
@@ -103,10 +98,10 @@ public final class Cluster {
      */
     public record Kept(long requestId, IntList blocks) {}
 
-    record ChangeDue(ClusterChange change) implements Command {}
+    public record ChangeDue(ClusterChange change) implements Command {}
 
     /** The time that a replica takes to start is over; {@code start} counts its starts. */
-    record StartElapsed(int replicaIndex, int start) implements Command {}
+    public record StartElapsed(int replicaIndex, int start) implements Command {}
 
     /**
      * Observer of a run, called on the loop thread; it is told the end once, by {@link #onEnded} or {@link #onFailed}.
@@ -127,36 +122,4 @@ public final class Cluster {
     }
 
     private Cluster() {}
-
-    /** Creates a guardian that waits for {@link Start}. */
-    public static Behavior<Command> create(Clock clock, Observer observer) {
-        return Behaviors.setup(context -> waiting(context, clock, observer, false));
-    }
-
-    /** There are no replicas yet; a run that is stopped before its start ends as soon as it has begun. */
-    private static Behavior<Command> waiting(
-            ActorContext<Command> context, Clock clock, Observer observer, boolean stopsAtOnce) {
-        return Behaviors.receive(Command.class)
-                .onMessage(Start.class, start -> {
-                    if (stopsAtOnce) {
-                        context.getSelf().tell(Stop.NOW);
-                    }
-                    return RunningCluster.start(context, clock, start, observer);
-                })
-                .onMessage(Stop.class, now -> waiting(context, clock, observer, true))
-                .onMessage(Inject.class, inject -> {
-                    inject.replyTo.tell(new Injected(Optional.of("the cluster has not started")));
-                    return Behaviors.same();
-                })
-                .onMessage(GetStatus.class, get -> {
-                    get.replyTo.tell(new Status(clock.nowNanos(), List.of()));
-                    return Behaviors.same();
-                })
-                .onMessage(GetBlockHashes.class, get -> {
-                    get.replyTo.tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
-                    return Behaviors.same();
-                })
-                .onAnyMessage(other -> Behaviors.same())
-                .build();
-    }
 }

@@ -38,8 +38,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
      * @param numTokens tokens that it computed
+     * @param kind the engine's name for such a batch, as {@code extend}; empty if it has one kind only
      * @param numSampled output tokens that requests got
-     * @param drafts what has become of drafts
+     * @param drafts counts of drafts
      * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values; what a
      *     request gets in one step is one gap
      * @param gapCounts how long each of these runs is
@@ -49,12 +50,14 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param kvCache after it; nothing without a subscriber
      */
     @RecordBuilder
+    @RecordBuilder.Options(enableWither = true)
     record StepEnded(
             int replicaIndex,
             long startNanos,
             long endNanos,
             int numRequests,
             int numTokens,
+            String kind,
             int numSampled,
             DraftCounts drafts,
             LongList gapNanos,
@@ -66,13 +69,14 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             implements ClusterEvent, MetricsCollector.Command, ClusterEventStepEndedBuilder.With {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
+        public static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
                     step.endNanos,
                     step.numRequests,
                     step.numTokens,
+                    step.kind,
                     result.numSampledTokens(),
                     result.takeDrafts(),
                     copy(result.gapNanos()),
@@ -102,7 +106,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
     }
 
     /** Times and size of a step. */
-    record Step(long startNanos, long endNanos, int numRequests, int numTokens) {}
+    record Step(long startNanos, long endNanos, int numRequests, int numTokens, String kind) {}
 
     /** Request that has ended without a step: it was turned away, given up, or failed. */
     record RequestEnded(RequestRecord ended) implements ClusterEvent, MetricsCollector.Command {}
@@ -127,7 +131,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             boolean isFailed)
             implements ClusterEvent {
 
-        static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
+        public static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
             return new KvMoved(
                     replicaIndex,
                     job.kind(),
@@ -246,11 +250,12 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         /** Tells one that reads no KV events before another one, if there is one. */
-        static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
+        public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
             return new Subscriber(ref, next != null && next.wantsKvEvents, next);
         }
 
-        void tell(ClusterEvent event) {
+        /** Tells all of them. */
+        public void tell(ClusterEvent event) {
             ref.tell(event);
             if (next != null) {
                 next.tell(event);

@@ -14,16 +14,18 @@ import understudy.workload.Workload;
  * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another
  * thread.
  *
+ * @param actors factories of its actors
  * @param replicas one entry per replica, at least one
  * @param kinds one entry for each group of like replicas that others may join
  * @param router how a replica is chosen
  * @param admission which requests wait, or are turned away, before
- * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
- * @param faults what goes wrong when
+ * @param workload requests that arrive; null if they come from outside, and the run ends when it is told to
+ * @param faults faults and operations with their times
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
- * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
+ * @param scaling rule for the number of replicas, and their price; empty if there is neither
  */
 public record ClusterSpec(
+        ActorFactories actors,
         List<ReplicaSpec> replicas,
         List<ReplicaSpec> kinds,
         RouterSpec router,
@@ -33,8 +35,9 @@ public record ClusterSpec(
         boolean keepsRecords,
         Optional<ScalingSpec> scaling) {
 
-    /** Creates a cluster whose size nobody changes, and whose cost nobody asks for. */
+    /** Creates a cluster of fixed size without cost accounting. */
     public ClusterSpec(
+            ActorFactories actors,
             List<ReplicaSpec> replicas,
             List<ReplicaSpec> kinds,
             RouterSpec router,
@@ -42,12 +45,13 @@ public record ClusterSpec(
             Workload.@Nullable Source workload,
             FaultPlan faults,
             boolean keepsRecords) {
-        this(replicas, kinds, router, admission, workload, faults, keepsRecords, Optional.empty());
+        this(actors, replicas, kinds, router, admission, workload, faults, keepsRecords, Optional.empty());
     }
 
     /** Returns a cluster of one replica, which requests reach from outside; nothing goes wrong, and nothing is kept. */
-    public static ClusterSpec ofOne(ReplicaSpec replica) {
+    public static ClusterSpec ofOne(ActorFactories actors, ReplicaSpec replica) {
         return new ClusterSpec(
+                actors,
                 List.of(replica),
                 List.of(replica),
                 RouterSpec.of(RoundRobin.FACTORY),
@@ -58,12 +62,12 @@ public record ClusterSpec(
     }
 
     /** Returns whether any replica keeps the times of tokens. */
-    boolean keepsTokenTimes() {
+    public boolean keepsTokenTimes() {
         return replicas.stream().anyMatch(ReplicaSpec::keepsTokenTimes);
     }
 
     /** Returns the time from the start of a replica that joins to its first request. */
-    long joinNanos() {
+    public long joinNanos() {
         return scaling.filter(spec -> spec.rule().isPresent())
                 .map(ScalingSpec::startupNanos)
                 .orElse(faults.startupNanos());
@@ -75,7 +79,7 @@ public record ClusterSpec(
     }
 
     /** Returns how replicas of a group are built, those of the first group where no name is given. */
-    Optional<ReplicaSpec> kind(String group) {
+    public Optional<ReplicaSpec> kind(String group) {
         return group.isEmpty()
                 ? Optional.of(kinds.get(0))
                 : kinds.stream()

@@ -4,16 +4,12 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.kvcache.connector.RemoteKv;
-import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
@@ -25,7 +21,7 @@ import understudy.runtime.Clock;
  */
 public final class Replica {
     /** Prefix of the names of replicas. */
-    static final String NAME = "replica-";
+    public static final String NAME = "replica-";
 
     /** Messages of a replica. */
     public sealed interface Command
@@ -42,7 +38,7 @@ public final class Replica {
                     ReportLoad,
                     VirtualGpu.StepDone,
                     ForMemory,
-                    KvTransfers.Over,
+                    KvExchange.Over,
                     KvBlockManager.Answered,
                     KvBlockManager.KvArrived,
                     KvBlockManager.Audited {}
@@ -71,13 +67,13 @@ public final class Replica {
             this(request, replyTo, isStreaming, false, 0, RequestFault.NONE, 0, null);
         }
 
-        /** Returns the same with what is left of the request. */
-        AddRequest with(Request rest) {
+        /** Returns the same message with the rest of the request. */
+        public AddRequest with(Request rest) {
             return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
         }
 
         /** Returns whether another replica, here or in another process, holds the KV of the prompt. */
-        boolean isKvElsewhere() {
+        public boolean isKvElsewhere() {
             return kvHolder != null || remoteKv() != null;
         }
 
@@ -85,14 +81,14 @@ public final class Replica {
             return request.kvTransfer() == null ? null : request.kvTransfer().remoteKv();
         }
 
-        /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
-        RemoteReads.Expect expectation() {
+        /** Returns the message for the memory about the replica that holds the KV; there must be one. */
+        public KvExchange.Expect expectation() {
             var transfer = Objects.requireNonNull(request.kvTransfer());
-            return new RemoteReads.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
+            return new KvExchange.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */
-        boolean mayRetry(CrashRetries retries, int numTokens) {
+        public boolean mayRetry(CrashRetries retries, int numTokens) {
             return !isPinned && retries.isAllowed(numRetries, numTokens);
         }
     }
@@ -100,8 +96,11 @@ public final class Replica {
     /** Aborts a request, if it is here; its sender is told of its end. */
     public record Abort(long requestId) implements Command {}
 
-    /** Carries out an order, as soon as no step is being planned; answered by {@link OrderAnswers.Done}. */
-    public record Order(ReplicaOrder order, ActorRef<? super OrderAnswers.Done> replyTo) implements Command {}
+    /** Carries out an order, as soon as no step is being planned; answered by {@link Done}. */
+    public record Order(ReplicaOrder order, ActorRef<? super Done> replyTo) implements Command {}
+
+    /** The answer to {@link Order}: whether the replica has done what it was told. */
+    public record Done(int replicaIndex, boolean isDone) {}
 
     /**
      * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
@@ -119,13 +118,14 @@ public final class Replica {
     }
 
     /** Fails the requests that the engine has forgotten; see {@link understudy.engine.Engine#lost}. */
-    enum GiveUpLost implements Command {
+    public enum GiveUpLost implements Command {
         NOW
     }
 
-    /** The replica has stopped; its successor goes on with what it has counted. */
+    /** The replica has stopped; its successor goes on with its counts. */
     public record Gone(RunRecord.ReplicaRecord value) implements Cluster.Command {
-        int replicaIndex() {
+        /** Returns the index of the replica. */
+        public int replicaIndex() {
             return value.stats().replicaIndex();
         }
     }
@@ -138,131 +138,40 @@ public final class Replica {
             implements Cluster.Command {}
 
     /** A word to the memory of this replica, from another one's or from outside. */
-    record ForMemory(KvBlockManager.Command command) implements Command {}
+    public record ForMemory(KvBlockManager.Command command) implements Command {}
 
-    record Enqueue(Request request) implements Command {}
+    public record Enqueue(Request request) implements Command {}
 
-    enum PlanStep implements Command {
+    public enum PlanStep implements Command {
         NOW
     }
 
     /** The call that the engine waits for is over. */
-    enum CallEnded implements Command {
+    public enum CallEnded implements Command {
         NOW
     }
 
-    enum ReportLoad implements Command {
+    public enum ReportLoad implements Command {
         NOW
+    }
+
+    /** Makes the actor of a replica. */
+    @FunctionalInterface
+    public interface Factory {
+
+        /**
+         * Returns an idle replica with its memory and its device; if one of them fails, so does the replica.
+         *
+         * @param predecessor the record of those that had its index before, whose counts it goes on with
+         */
+        Behavior<Command> create(
+                Clock clock, RunRecord.ReplicaRecord predecessor, ReplicaSpec spec, ReplicaPeers peers);
     }
 
     private Replica() {}
 
     /** Returns the index of the replica of an actor. */
-    static int indexOf(String actorName) {
+    public static int indexOf(String actorName) {
         return Integer.parseInt(actorName.substring(NAME.length()).split("-", -1)[0]);
-    }
-
-    /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
-    public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, ReplicaPeers peers) {
-        return create(clock, new ReplicaCounters(replicaIndex, spec.traits().group()), spec, peers);
-    }
-
-    /** Creates the successor of a replica that has stopped, which goes on with its counts. */
-    static Behavior<Command> create(
-            Clock clock, RunRecord.ReplicaRecord predecessor, ReplicaSpec spec, ReplicaPeers peers) {
-        return create(clock, new ReplicaCounters(predecessor), spec, peers);
-    }
-
-    private static Behavior<Command> create(
-            Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> Behaviors.withStash(
-                DeferredCommands.CAPACITY,
-                stash -> new RunningReplica(
-                        context,
-                        stash,
-                        ReplicaParts.start(context, timers, clock, counters, spec, peers),
-                        spec,
-                        peers))));
-    }
-
-    /**
-     * Commands that a replica must not carry out while it plans a step, and carries out right after it: the answers of the
-     * memory come first.
-     */
-    static final class DeferredCommands {
-        /** Limit above any number of requests in use; more is a defect. */
-        static final int CAPACITY = 1 << 20;
-
-        private final StashBuffer<Command> stash;
-
-        DeferredCommands(StashBuffer<Command> stash) {
-            this.stash = stash;
-        }
-
-        void add(Command command) {
-            stash.stash(command);
-        }
-
-        /** Has {@code behavior} handle the deferred commands before any other message. */
-        Behavior<Command> doneBy(Behavior<Command> behavior) {
-            return stash.isEmpty() ? behavior : stash.unstashAll(behavior);
-        }
-
-        /**
-         * Tells the router of all aborts once more, after the requests that a replica which has crashed has sent back to
-         * it.
-         */
-        void passAbortsOn(ActorRef<Router.Command> router) {
-            stash.forEach(command -> {
-                if (command instanceof Abort abort) {
-                    router.tell(new Router.Abort(abort.requestId()));
-                }
-            });
-        }
-    }
-
-    /** Shutdown of a replica without requests: waits for the last answer of its memory, hands over, and stops. */
-    static final class ReplicaShutdown {
-        private final ReplicaCounters counters;
-        private final ReplicaEvents events;
-        private final @Nullable ActorRef<? super Replica.Gone> owner;
-
-        private ReplicaShutdown(
-                ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
-            this.counters = counters;
-            this.events = events;
-            this.owner = owner;
-        }
-
-        /** Returns what a replica does from now on, once it has asked its memory for an audit. */
-        static Behavior<Replica.Command> create(
-                ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
-            var lastWords = new ReplicaShutdown(counters, events, owner);
-            return Behaviors.receive(Replica.Command.class)
-                    .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
-                    .onMessage(Replica.Order.class, lastWords::onOrder)
-                    .onAnyMessage(late -> Behaviors.same())
-                    .build();
-        }
-
-        /** Answers orders, so that the asker is not left waiting; a stopped replica has nothing that is to be changed. */
-        private Behavior<Replica.Command> onOrder(Replica.Order order) {
-            order.replyTo.tell(new OrderAnswers.Done(counters.replicaIndex(), true));
-            return Behaviors.same();
-        }
-
-        private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
-            if (!audited.audit().isConserved()) {
-                throw new IllegalStateException(
-                        "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
-            }
-            counters.onPeakKvUsage(audited.peakUsage());
-            counters.onMemoryGone(audited.stats(), audited.traffic());
-            events.gone();
-            if (owner != null) {
-                owner.tell(new Replica.Gone(counters.lastRecord()));
-            }
-            return Behaviors.stopped();
-        }
     }
 }

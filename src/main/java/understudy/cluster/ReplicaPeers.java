@@ -15,10 +15,10 @@ import understudy.routing.Signal;
 /**
  * Actors that a replica reports to.
  *
- * @param router gets what it wants to know, see {@link Signal}
+ * @param router gets the signals that it wants, see {@link Signal}
  * @param metrics gets every step
- * @param routerSpec what the router is built with
- * @param subscriber is told what happens, or null
+ * @param routerSpec specification of the router
+ * @param subscriber receives the events, or null
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
@@ -27,6 +27,7 @@ import understudy.routing.Signal;
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
@@ -53,41 +54,42 @@ public record ReplicaPeers(
     }
 
     /** Returns the source of chance failures on one of a replica's own links. */
-    UniformRandomProvider linkRandom(String link, int replicaIndex) {
+    public UniformRandomProvider linkRandom(String link, int replicaIndex) {
         return routerSpec.streams().stream(link, replicaIndex);
     }
 
     /** Returns whether the router reads the changes of the prefix table. */
-    boolean publishesKvEvents() {
+    public boolean publishesKvEvents() {
         return routerSpec.wants(Signal.KV_EVENTS);
     }
 
-    /** Returns whether the router keeps account of what becomes of each request. */
-    boolean wantsProgress() {
+    /** Returns whether the router keeps account of the progress of each request. */
+    public boolean wantsProgress() {
         return routerSpec.wants(Signal.PROGRESS);
     }
 
     /** Returns whether the router reads load reports. */
-    boolean wantsLoadReports() {
+    public boolean wantsLoadReports() {
         return routerSpec.wants(Signal.LOAD_REPORTS);
     }
 
-    long loadReportIntervalNanos() {
+    /** Returns the time between two load reports; 0 for one at the end of each instant with a change. */
+    public long loadReportIntervalNanos() {
         return routerSpec.wire().loadReportIntervalNanos();
     }
 
-    /** Returns whether anybody reads the changes of the prefix table. */
-    boolean wantKvEvents() {
+    /** Returns whether changes of the prefix table have any reader. */
+    public boolean wantKvEvents() {
         return publishesKvEvents() || publishesKvEventsOutside();
     }
 
     /** Returns whether the subscriber does. */
-    boolean publishesKvEventsOutside() {
+    public boolean publishesKvEventsOutside() {
         return subscriber != null && subscriber.wantsKvEvents();
     }
 
-    /** Tells what has happened, if anybody wants to know. */
-    void tellSubscriber(ClusterEvent event) {
+    /** Sends an event to the subscriber, if there is one. */
+    public void tellSubscriber(ClusterEvent event) {
         if (subscriber != null) {
             subscriber.tell(event);
         }

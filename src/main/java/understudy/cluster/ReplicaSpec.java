@@ -23,11 +23,12 @@ import understudy.transfer.KvTransferSpec;
  * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is
  *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
  *     and executing; with 0 a plan is made as soon as there is room for a step
- * @param traits what a router is configured with about it
+ * @param traits traits that a router is configured with
  * @param transfers how its KV is moved, or null if it never is
  * @param stores memories slower than its host's, the fastest first
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ReplicaSpec(
         EngineSpec engine,
         KvBlockManager.Factory memory,
@@ -41,12 +42,11 @@ public record ReplicaSpec(
         implements ReplicaSpecBuilder.With {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
-    public static ReplicaSpec of(EngineSpec engine, VirtualGpu.Factory device) {
-        return new ReplicaSpec(
-                engine, KvBlockManager::create, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
+    public static ReplicaSpec of(EngineSpec engine, KvBlockManager.Factory memory, VirtualGpu.Factory device) {
+        return new ReplicaSpec(engine, memory, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
     }
 
-    /** Returns what its front end turns away. */
+    /** Returns the limits beyond which its front end turns requests away. */
     public RequestLimits limits() {
         return engine.limits();
     }
@@ -61,7 +61,8 @@ public record ReplicaSpec(
         return engine.traits();
     }
 
-    boolean failsOnLoadFailure() {
+    /** Returns whether a request fails whose KV could not be loaded. */
+    public boolean failsOnLoadFailure() {
         return transfers != null && transfers.failsOnLoadFailure();
     }
 }

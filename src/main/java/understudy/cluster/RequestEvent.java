@@ -87,7 +87,7 @@ public sealed interface RequestEvent {
      */
     record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {
 
-        static Timing of(AnswerProgress progress, int replicaIndex) {
+        public static Timing of(AnswerProgress progress, int replicaIndex) {
             return new Timing(
                     replicaIndex,
                     Math.max(0, progress.queuedNanos()),

@@ -1,35 +1,21 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.LongList;
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.List;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
-import org.apache.pekko.japi.function.Function;
 import org.jspecify.annotations.Nullable;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.Fault;
-import understudy.faults.FaultSampler;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
-import understudy.routing.Lanes;
 import understudy.routing.LoadReport;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Signal;
-import understudy.routing.admission.SlowReplicas;
-import understudy.routing.policy.GuardedPolicy;
 import understudy.runtime.Clock;
 
 /** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
-public final class Router extends AbstractBehavior<Router.Command> {
+public final class Router {
 
     /** Messages of the router. */
     public sealed interface Command
@@ -56,9 +42,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
      * A request from outside.
      *
      * @param replyTo is told its events
-     * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
+     * @param isStreaming whether {@code replyTo} gets an event for every token, and not only for the end
      * @param replica the one that is to serve it, or empty for the one that the policy chooses
-     * @param fault what is to go wrong with it, besides what its replica suffers from
+     * @param fault fault to inject into it, besides those of its replica
      */
     public record Submit(
             Request request,
@@ -78,17 +64,20 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record Abort(long requestId) implements Command {}
 
     /** Has a replica, or with an empty one all, carry out an order; those that are not up need not. */
-    public record Order(OptionalInt replica, ReplicaOrder order, ActorRef<? super OrderAnswers.AllDone> replyTo)
+    public record Order(OptionalInt replica, ReplicaOrder order, ActorRef<? super AllDone> replyTo)
             implements Command {}
 
-    /** A request, or what is left of one, comes back from a replica that has crashed. */
+    /** The answer to {@link Order}: whether all replicas have done what they were told; also true if there are none. */
+    public record AllDone(boolean isDone) {}
+
+    /** A request, or the rest of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica, ReplicaTraits traits)
             implements Command {}
 
-    /** A replica that is up gets requests from now on, or no more. */
+    /** A running replica gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
 
     /** A replica goes down, and gets this as its last message. */
@@ -107,7 +96,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record Closed(long numSubmitted, int numHeld) implements Cluster.Command {}
 
     /**
-     * What a router sees of the answers that it forwards.
+     * Progress of a replica's answers, as a router sees it when it forwards them.
      *
      * @param numEnded requests of the replica that have ended since the start of the run
      * @param firstTokens requests that have got their first token; none unless {@link Signal#PROGRESS} is wanted
@@ -123,171 +112,35 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record LoadReported(int replicaIndex, LoadReport report) implements Command {}
 
     /** A request that waits here has waited too long. */
-    enum WaitExpired implements Command {
+    public enum WaitExpired implements Command {
         NOW
     }
 
-    /** Something has become of a prompt that one replica computes for another. */
-    record PrefillEvent(RequestEvent event) implements Command {}
+    /** Event of a prefill request that the router has sent by itself. */
+    public record PrefillEvent(RequestEvent event) implements Command {}
 
-    record LoadArrived(LoadReported report, int numDowns) implements Command {}
+    public record LoadArrived(LoadReported report, int numDowns) implements Command {}
 
-    record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
+    public record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
-    record ReplayArrived(int replicaIndex, int numDowns) implements Command {}
+    public record ReplayArrived(int replicaIndex, int numDowns) implements Command {}
 
-    private final Lanes lanes;
-    private final ReplicaSignals signals;
-    private final RequestGate gate;
-    private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
-    private final BitSet up = new BitSet();
-    private final RequestDispatcher dispatcher;
-    private final RequestGate.AbortedReroutes abortedReroutes = new RequestGate.AbortedReroutes();
-    private long numSubmitted;
+    /** Makes the router of a cluster. */
+    @FunctionalInterface
+    public interface Factory {
 
-    private Router(
-            ActorContext<Command> context,
-            Clock clock,
-            ClusterSpec spec,
-            ActorRef<MetricsCollector.Command> metrics,
-            ClusterEvent.@Nullable Subscriber subscriber) {
-        super(context);
-        lanes = lanes(context, spec);
-        var slowReplicas = new SlowReplicas(spec.admission().ejection());
-        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), lanes, slowReplicas);
-        gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
-        var prefillEvents = context.messageAdapter(RequestEvent.class, PrefillEvent::new);
-        dispatcher = new RequestDispatcher(
-                clock, context.getSelf(), spec, lanes, replicas, gate, slowReplicas, prefillEvents, subscriber);
+        /**
+         * Returns a router without replicas.
+         *
+         * @param spec specification of its cluster
+         * @param subscriber receives the events, or null
+         */
+        Behavior<Command> create(
+                Clock clock,
+                ClusterSpec spec,
+                ActorRef<MetricsCollector.Command> metrics,
+                ClusterEvent.@Nullable Subscriber subscriber);
     }
 
-    private static Lanes lanes(ActorContext<Command> context, ClusterSpec spec) {
-        var memory = spec.replicas().get(0).kvCache();
-        int numReplicas = spec.replicas().size();
-        return spec.router().createLanes(memory.hasher(), numReplicas, memory.maxModelLen(), (name, policy) -> {
-            String warning = "router.policy = {} failed; where it does, the least loaded replica gets the request";
-            return new GuardedPolicy(policy, e -> context.getLog().warn(warning, name, e));
-        });
-    }
-
-    /** Creates a router without replicas, for a cluster of this kind. */
-    public static Behavior<Command> create(
-            Clock clock,
-            ClusterSpec spec,
-            ActorRef<MetricsCollector.Command> metrics,
-            ClusterEvent.@Nullable Subscriber subscriber) {
-        return Behaviors.setup(context -> new Router(context, clock, spec, metrics, subscriber));
-    }
-
-    @Override
-    public Receive<Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(ReplicaProgress.class, signal(signals::onProgress))
-                .onMessage(LoadReported.class, signal(signals::onReported))
-                .onMessage(LoadArrived.class, signal(signals::onArrived))
-                .onMessage(ReplayArrived.class, signal(signals::onArrived))
-                .onMessage(KvBlockManager.KvEvents.class, signal(signals::onEvents))
-                .onMessage(KvEventsArrived.class, signal(signals::onArrived))
-                .onMessage(Submit.class, this::onSubmit)
-                .onMessage(WaitExpired.class, plain(now -> dispatcher.onExpiryDue()))
-                .onMessage(PrefillEvent.class, signal(told -> dispatcher.onPrefillEvent(told.event)))
-                .onMessage(Abort.class, this::onAbort)
-                .onMessage(Order.class, plain(this::onOrder))
-                .onMessage(Reroute.class, this::onReroute)
-                .onMessage(ReplicaUp.class, this::onReplicaUp)
-                .onMessage(SetReady.class, this::onSetReady)
-                .onMessage(TakeDown.class, this::onTakeDown)
-                .onMessage(ReplicaGone.class, plain(gone -> abortedReroutes.end(gone.replicaIndex)))
-                .onMessage(SetFault.class, plain(set -> gate.set(set.fault)))
-                .onMessage(Close.class, this::onClose)
-                .build();
-    }
-
-    private Behavior<Command> onSubmit(Submit submit) {
-        numSubmitted++;
-        dispatcher.submit(submit);
-        return this;
-    }
-
-    private Behavior<Command> onReroute(Reroute reroute) {
-        dispatcher.reroute(reroute.submit);
-        long requestId = reroute.submit.request().id();
-        return abortedReroutes.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
-    }
-
-    /**
-     * Aborts go to all replicas, because the router does not keep which has a request: aborts are rare, and requests
-     * are not.
-     */
-    private Behavior<Command> onAbort(Abort abort) {
-        if (dispatcher.abort(abort.requestId)) {
-            return this;
-        }
-        abortedReroutes.onAbort(abort.requestId);
-        replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
-        return this;
-    }
-
-    private void onOrder(Order order) {
-        int[] told = up.stream()
-                .filter(index -> order.replica.orElse(index) == index)
-                .toArray();
-        var answers = getContext().spawnAnonymous(OrderAnswers.create(told.length, order.replyTo));
-        for (int index : told) {
-            replicas.get(index).tell(new Replica.Order(order.order, answers));
-        }
-    }
-
-    private Behavior<Command> onReplicaUp(ReplicaUp started) {
-        while (replicas.size() <= started.replicaIndex) {
-            lanes.add(started.traits);
-            replicas.add(getContext().getSystem().deadLetters());
-        }
-        replicas.set(started.replicaIndex, started.replica);
-        lanes.of(started.replicaIndex).view().setReady(started.replicaIndex, true);
-        up.set(started.replicaIndex);
-        signals.onUp(started.replicaIndex);
-        dispatcher.routeWaiting();
-        return this;
-    }
-
-    private Behavior<Command> onSetReady(SetReady set) {
-        lanes.of(set.replicaIndex).view().setReady(set.replicaIndex, set.isReady);
-        dispatcher.routeWaiting();
-        return this;
-    }
-
-    private Behavior<Command> onTakeDown(TakeDown down) {
-        int index = down.replicaIndex;
-        lanes.of(index).view().setReady(index, false);
-        up.clear(index);
-        gate.clear(index);
-        signals.onDown(index);
-        if (down.lastMessage instanceof Replica.Crash crash && crash.retries().isAnyAllowed()) {
-            abortedReroutes.begin(index);
-        }
-        replicas.get(index).tell(down.lastMessage);
-        dispatcher.routeWaiting();
-        return this;
-    }
-
-    private Behavior<Command> onClose(Close close) {
-        close.replyTo.tell(new Closed(numSubmitted, dispatcher.numWaiting()));
-        return this;
-    }
-
-    /** Handles a signal of a replica, after which it may take more requests. */
-    private <M> Function<M, Behavior<Command>> signal(Consumer<M> handler) {
-        return plain(message -> {
-            handler.accept(message);
-            dispatcher.routeWaiting();
-        });
-    }
-
-    private <M> Function<M, Behavior<Command>> plain(Consumer<M> handler) {
-        return message -> {
-            handler.accept(message);
-            return this;
-        };
-    }
+    private Router() {}
 }

@@ -1,5 +1,5 @@
 /**
- * The actors, one per file.
+ * The actors: their messages, one file for each of them, their specifications and their events.
  *
  * <pre>{@code
  *  LoadGenerator --Submit--> Router --AddRequest--> Replica --Ask--> KvBlockManager ---StepEnded---> Subscriber
@@ -9,9 +9,10 @@
  *        +--Admitted / Token / Finished / Rejected / Failed-- (RequestEvent)
  * }</pre>
  *
- * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}: their messages; what they do is
- * in {@code RunningCluster} and {@code RunningReplica}. Actors keep references, call one pure object, set timers and send; decisions are made in the pure packages. All run on one thread, in virtual
- * time.
+ * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}. How the actors behave is
+ * in the rooms below, which only factories know: {@code router}, {@code replica}, {@code memory}, {@code device},
+ * {@code guardian}, and {@code run} for what a run adds. Actors keep references, call one pure object, set timers and
+ * send; decisions are made in the pure packages. All run on one thread, in virtual time.
  */
 @NullMarked
 package understudy.cluster;

@@ -11,7 +11,7 @@ import java.util.Optional;
  *
  * @param numSteps recorded steps
  * @param numIdentical how many of them were decided in the same way
- * @param difference what differs first, or empty if nothing does
+ * @param difference first difference, or empty if there is none
  */
 public record Conformance(int numSteps, int numIdentical, Optional<String> difference) {
 

@@ -89,12 +89,12 @@ final class ConnectorLog implements KvConnector {
         connector.audit();
     }
 
-    /** Says that those who end from now on end with an error, or that they do not. */
+    /** Sets whether requests that end from now on end with an error. */
     void setEndsWithError(boolean isError) {
         endsWithError = isError;
     }
 
-    /** Returns what has been asked and allocated since the last call. */
+    /** Returns the questions and allocations since the last call. */
     Map<String, Object> takePlanned() {
         Map<String, Object> fields = new TreeMap<>();
         fields.put("asked", taken(asked));
@@ -102,7 +102,7 @@ final class ConnectorLog implements KvConnector {
         return fields;
     }
 
-    /** Returns who has ended since the last call. */
+    /** Returns the requests that have ended since the last call. */
     List<Object> takeEnded() {
         return taken(ended);
     }

@@ -18,7 +18,10 @@ import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
+import understudy.cluster.replica.RunningReplica;
 import understudy.engine.FinishReason;
 import understudy.engine.RequestLimits;
 import understudy.engine.vllm.VllmSpec;
@@ -93,7 +96,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
         var nobody = context.getSystem().ignoreRef();
         var peers = ReplicaPeers.of(nobody.narrow(), nobody.narrow(), RouterSpec.of(RoundRobin.FACTORY));
-        replica = context.spawn(Replica.create(clock, 0, spec(run, planner), peers), "replica");
+        replica = context.spawn(RunningReplica.create(clock, 0, spec(run, planner), peers), "replica");
         context.watch(replica);
     }
 
@@ -106,8 +109,10 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     /** The recording's driver makes one plan in each step, an empty one included. */
     private static ReplicaSpec spec(RecordedRun run, RecordingPlanner planner) {
         var settings = new VllmSpec(run.schedulerConfig(), RequestLimits.NONE, run.kvCacheConfig());
-        return ReplicaSpec.of(new RecordingPlanner.Spec(planner, settings), device(run))
-                .withMemory(setup -> KvBlockManager.create(planner.memory(), setup))
+        return ReplicaSpec.of(
+                        new RecordingPlanner.Spec(planner, settings),
+                        setup -> KvBlockManagerActor.create(planner.memory(), setup),
+                        device(run))
                 .withPlanIntervalNanos(NANOS_PER_STEP);
     }
 
@@ -116,7 +121,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         int depth = run.schedulerConfig().maxStepsInFlight();
         var earlier = depth > 2 ? new EarlierStages(depth - 1, batch -> NANOS_PER_STEP) : EarlierStages.NONE;
         LatencyModel last = batch -> depth > 2 ? 1 : NANOS_PER_STEP;
-        return new VirtualGpu.Modelled(last, 0, null, new RandomStreams(0), 1, earlier);
+        return new GpuModel(last, 0, null, new RandomStreams(0), 1, earlier);
     }
 
     private record Telling(ActorRef<Command> self) implements RecordingPlanner.Listener {

@@ -22,7 +22,7 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
         return update(plan, atNanos, DraftOutput.NONE);
     }
 
-    /** Applies the result of a planned step that ran until {@code atNanos}, with what has become of its drafts. */
+    /** Applies the result of a planned step that ran until {@code atNanos}, and the result of its drafts. */
     public StepResult update(StepPlan plan, long atNanos, DraftOutput output) {
         var result = planner.update(plan, atNanos, output);
         var settlement = result.toSettle();

@@ -14,7 +14,6 @@ import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.vllm.StepPlanner;
-import understudy.engine.vllm.VllmMemory;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 
@@ -42,7 +41,7 @@ public final class DirectReplay {
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
         device = new RecordedDrafts(run);
         worker = ReplayWorker.of(run, planner);
-        kvCache = worker == null ? VllmMemory.create(run.kvCacheConfig()) : worker.memory();
+        kvCache = worker == null ? run.kvCacheConfig().create() : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());
         kvEvents = new ReplayedEvents(run, kvCache);
@@ -89,7 +88,7 @@ public final class DirectReplay {
         }
         var updated = updated(step, aborted, numHashed);
         var afterPlan = state;
-        // What is removed by an update counts with that, not with the next plan.
+        // Blocks removed by an update count with that update, not with the next plan.
         state = kvCache.snapshot(IntList.of());
         return summary.decision(before, afterPlan, finished, planned, updated);
     }

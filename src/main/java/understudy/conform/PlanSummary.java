@@ -18,11 +18,11 @@ import understudy.kvcache.KvSnapshot;
  *
  * @param scheduled tokens by request, in scheduling order
  * @param drafts those of them that are drafts, by request
- * @param preempted who lost their blocks, sorted
- * @param admitted who was admitted for the first time, in order
- * @param resumed who was admitted again, in order
- * @param running who runs, in order
- * @param runningHandles what the KV cache calls them
+ * @param preempted requests that lost their blocks, sorted
+ * @param admitted requests that were admitted for the first time, in order
+ * @param resumed requests that were admitted again, in order
+ * @param running running requests, in order
+ * @param runningHandles their handles in the KV cache
  */
 public record PlanSummary(
         Map<String, Integer> scheduled,
@@ -71,7 +71,7 @@ public record PlanSummary(
      * Returns the decision that this plan and the state of the KV cache after it make up.
      *
      * @param before the state of the KV cache after the plan before
-     * @param finished who ended with the result that was applied in the same step
+     * @param finished requests that ended with the result that was applied in the same step
      * @param planned further fields, taken when the step was planned
      * @param updated further fields, taken at the end of the step
      */

@@ -7,8 +7,8 @@ import understudy.kvcache.KvSnapshot;
 /**
  * Plan of a step of a recorded run, and the memory around it.
  *
- * @param before what the memory held when the step before was over
- * @param after what it holds with the plan
+ * @param before content of the memory when the step before was over
+ * @param after its content with the plan
  * @param fields further fields of the recording about the plan
  */
 record PlannedStep(int step, PlanSummary plan, KvSnapshot before, KvSnapshot after, Map<String, Object> fields) {

@@ -10,7 +10,7 @@ import understudy.kvcache.tier.TierPolicy;
 import understudy.kvcache.tier.TierSpec;
 
 /**
- * Connector of a recorded run, and when it is heard of.
+ * Connector of a recorded run, and the times at which its transfers are reported.
  *
  * @param isProducer whether {@code kv_role} is {@code kv_producer} or {@code kv_both}
  * @param isConsumer whether {@code kv_role} is {@code kv_consumer} or {@code kv_both}
@@ -34,7 +34,7 @@ record RecordedConnector(
     }
 
     /**
-     * What becomes of a request's KV.
+     * Transfer of a request's KV.
      *
      * @param steps how long its transfer takes
      * @param tokens how many are to be had

@@ -20,7 +20,7 @@ final class RecordedDrafts {
         numProposed = new int[run.requests().size()];
     }
 
-    /** Returns what becomes of the drafts of a step, whose result is to be applied now. */
+    /** Returns the recorded result of the drafts of a step, whose result is to be applied now. */
     DraftOutput execute(StepPlan executed) {
         if (!run.config().speculation().isOn()) {
             return DraftOutput.NONE;

@@ -17,9 +17,12 @@ import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.SchedulerConfigBuilder;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvGroups;
-import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.eviction.FreeBlocks;
+import understudy.kvcache.hybrid.HybridConfig;
 import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -32,7 +35,7 @@ import understudy.prompt.Xxh3BlockHasher;
  * @param config the scheduler's and the KV cache's settings
  * @param requests in the order of the recording
  * @param steps one decision per step, from step 0 on; none in a recording of KV events
- * @param end what was left when everything had ended; null in a recording of KV events
+ * @param end state of the memory when everything had ended; null in a recording of KV events
  * @param kvEvents the KV events of each step, or null in a recording of decisions
  * @param decodeCohortMinSeqs how to replay it, see {@link SchedulerConfig}; no part of the recording
  */
@@ -88,7 +91,7 @@ public record RecordedRun(
      * @param arrivalStep step before which it is added
      * @param arrivalTime vLLM's {@code arrival_time}, in seconds: orders requests of one priority
      * @param abortStep step in which it is aborted, or -1
-     * @param transfer what becomes of its KV outside of the replica, or null for nothing
+     * @param transfer transfer of its KV from or to the outside of the replica, or null for none
      * @param accept how many drafts are accepted at most, in turn
      * @param drafts how many drafts it gets, in turn; empty for always as many as may be
      * @param loraName its adapter, or empty
@@ -156,25 +159,26 @@ public record RecordedRun(
     }
 
     /** Returns the recorded KV cache's settings. */
-    public KvCacheConfig kvCacheConfig() {
+    public BlockCacheSpec kvCacheConfig() {
         var groups = config.groups();
         int hashBlockSize = groups == null ? config.blockSize() : groups.hashBlockSize();
         var hasher = kvEvents == null
                 ? new Xxh3BlockHasher(hashBlockSize)
                 : new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, hashBlockSize, "0");
-        return KvCacheConfig.vllm(hasher, config.numBlocks())
-                .withGroups(groups)
+        var blocks = KvBlocks.of(hasher, config.numBlocks())
                 .withEnablePrefixCaching(config.enablePrefixCaching())
-                .withMaxModelLen(config.maxModelLen())
-                .withPrefixes(
-                        PrefixOptions.VLLM.withDropsLastHit(config.speculation().usesEagle()))
+                .withMaxModelLen(config.maxModelLen());
+        boolean usesEagle = config.speculation().usesEagle();
+        if (groups != null) {
+            return new HybridConfig(blocks, FreeBlocks.VLLM, true, usesEagle, groups);
+        }
+        var connector = config.connector();
+        return ContentConfig.vllm(blocks)
+                .withDropsLastHit(usesEagle)
                 .withConnector(
-                        config.connector() == null
+                        connector == null
                                 ? null
-                                : config.connector()
-                                        .spec(
-                                                schedulerConfig().maxStepsInFlight(),
-                                                config.speculation().usesEagle()));
+                                : connector.spec(schedulerConfig().maxStepsInFlight(), usesEagle));
     }
 
     /**

@@ -17,7 +17,6 @@ import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.StepPlanner;
-import understudy.engine.vllm.VllmMemory;
 import understudy.engine.vllm.VllmPlan;
 import understudy.engine.vllm.VllmSpec;
 import understudy.kvcache.KvAnswer;
@@ -32,7 +31,7 @@ import understudy.kvcache.KvSnapshot;
  * the memory has heeded all that was said before.
  *
  * <p>The recording's driver plans in each step, and applies a result in each, or in each but the first with two steps in
- * flight; both may be empty. What the engine leaves out of that is made up for before its next plan.
+ * flight; both may be empty. Steps that the engine leaves out are made up for before its next plan.
  */
 final class RecordingPlanner implements Engine {
     static final long NANOS_PER_STEP = 1_000_000;
@@ -82,7 +81,7 @@ final class RecordingPlanner implements Engine {
         planner = new StepPlanner(config, run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
-        memory = worker == null ? VllmMemory.create(run.kvCacheConfig()) : worker.memory();
+        memory = worker == null ? run.kvCacheConfig().create() : worker.memory();
         before = memory.snapshot(IntList.of());
         kvEvents = new ReplayedEvents(run, memory);
     }
@@ -125,7 +124,7 @@ final class RecordingPlanner implements Engine {
         return memory;
     }
 
-    /** Returns what has become of drafts so far. */
+    /** Returns the counts of drafts so far. */
     DraftCounts drafts() {
         return drafts;
     }
@@ -265,7 +264,7 @@ final class RecordingPlanner implements Engine {
         return result;
     }
 
-    /** What is removed by an update counts with that, not with the next plan. */
+    /** Ends an update: blocks that it has removed count with it, not with the next plan. */
     private void endUpdate() {
         if (isUpdating) {
             if (worker != null) {

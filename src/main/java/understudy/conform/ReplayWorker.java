@@ -12,6 +12,7 @@ import understudy.engine.vllm.StepPlanner;
 import understudy.engine.vllm.VllmRequest;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.content.ConnectedKvCacheManager;
+import understudy.kvcache.content.ContentConfig;
 
 /** Worker of a recorded run with a connector: moves KV, and reports that with the updates of steps. */
 abstract class ReplayWorker {
@@ -24,7 +25,7 @@ abstract class ReplayWorker {
         this.run = run;
         this.planner = planner;
         log = new ConnectorLog(run, connector);
-        memory = new ConnectedKvCacheManager(run.kvCacheConfig(), log);
+        memory = new ConnectedKvCacheManager((ContentConfig) run.kvCacheConfig(), log);
     }
 
     /** Returns the worker of a recorded run, or null if that has no connector. */
@@ -59,10 +60,10 @@ abstract class ReplayWorker {
                 .toList();
     }
 
-    /** Says what is wrong before the result of a step is applied. */
+    /** Reports failed loads before the result of a step is applied. */
     abstract void beforeUpdate(int step, StepPlan executed);
 
-    /** Ends what has failed and what is over, after the result of a step; returns those that failed. */
+    /** Ends failed requests, and transfers that are over, after the result of a step; returns the failed requests. */
     abstract List<EngineRequest> afterUpdate();
 
     /** Returns the recording's fields from the end of a step. */

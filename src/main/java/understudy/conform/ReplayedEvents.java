@@ -20,7 +20,7 @@ final class ReplayedEvents {
         }
     }
 
-    /** Takes what has changed up to the end of a step; what is behind the recording is passed over. */
+    /** Takes the changes up to the end of a step; steps behind the recording are passed over. */
     void take(int step) {
         if (isOn && step < bySteps.size()) {
             bySteps.set(step, KvEventFields.of(memory.drainEvents(), blockSize));

@@ -6,7 +6,7 @@ import java.util.List;
  * Result of replaying a recorded run.
  *
  * @param steps one decision for each recorded one
- * @param end what was left
+ * @param end state of the memory at the end
  * @param kvEvents those of each step, if they were recorded
  * @param numUnfinished requests that had not ended after the last recorded step
  */

@@ -19,7 +19,7 @@ import understudy.engine.StepPlan;
 import understudy.engine.vllm.LoadFailure;
 import understudy.engine.vllm.StepPlanner;
 
-/** Worker of a recorded run whose requests say how long a transfer takes, and what becomes of it. */
+/** Worker of a recorded run whose requests say how long a transfer takes, and whether it fails. */
 final class ScriptedWorker extends ReplayWorker {
     private final ScriptedConnector connector;
     private final Long2IntRBTreeMap dueReceives = new Long2IntRBTreeMap();
@@ -39,7 +39,7 @@ final class ScriptedWorker extends ReplayWorker {
         this.connector = connector;
     }
 
-    /** What is heard of with one update. */
+    /** Transfers that are reported with one update. */
     private record Output(LongList received, LongList sent, IntSet invalid) {}
 
     /** Starts the transfers of a step that was planned; returns the recording's fields about it. */
@@ -69,7 +69,7 @@ final class ScriptedWorker extends ReplayWorker {
         return Objects.requireNonNull(run.requests().get((int) requestId).transfer());
     }
 
-    /** Says what is wrong before the result of a step is applied. */
+    /** Reports failed loads before the result of a step is applied. */
     @Override
     void beforeUpdate(int step, StepPlan executed) {
         output = output(step, executed);

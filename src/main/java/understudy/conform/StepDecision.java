@@ -10,15 +10,15 @@ import java.util.Map;
  * Decisions of a scheduler and its KV cache in one step, by request name, as a recording of vLLM holds them.
  *
  * @param scheduled tokens by request, in scheduling order
- * @param preempted who lost their blocks, sorted
- * @param admitted who was admitted for the first time, in order
- * @param resumed who was admitted again, in order
- * @param running who runs after the step was planned, in order
- * @param blockTables block ids of those who run
+ * @param preempted requests that lost their blocks, sorted
+ * @param admitted requests that were admitted for the first time, in order
+ * @param resumed requests that were admitted again, in order
+ * @param running requests that run after the step was planned, in order
+ * @param blockTables block ids of those that run
  * @param numFreeBlocks blocks without references
  * @param numStored blocks that became findable
  * @param numRemoved cached blocks that were given out again
- * @param finished who ended with the result that was applied in this step, sorted
+ * @param finished requests that ended with the result that was applied in this step, sorted
  * @param planned further fields of a replica with a connector, under the names of the recording
  * @param updated further fields from the end of the step; none if they are not known
  */

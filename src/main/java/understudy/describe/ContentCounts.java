@@ -8,7 +8,7 @@ import understudy.replay.SharingView;
 import understudy.replay.TraceChunkBuilder;
 import understudy.workload.trace.TraceRow;
 
-/** What the blocks of a trace say: what comes again, and when, and what an infinite cache would have had of it. */
+/** Counts of a trace's blocks: how many come again, after how long, and the hits of an infinite cache. */
 final class ContentCounts {
     private static final int CHUNK_ACCESSES = 1 << 15;
     private static final long NANOS_PER_MILLI = 1_000_000;

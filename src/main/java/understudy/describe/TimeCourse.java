@@ -10,7 +10,7 @@ import java.util.EnumMap;
 final class TimeCourse {
     private static final int MAX_BINS = 240;
 
-    /** What is summed. */
+    /** Quantities that are summed per bin of time. */
     enum Sum {
         REQUESTS(false),
         PROMPT_TOKENS(false),

@@ -44,7 +44,7 @@ public final class TraceDescriber {
         return promptTokens.number();
     }
 
-    /** Returns what there is to say; nothing may be added any more. */
+    /** Returns the description; no rows may be added any more. */
     public TraceDescription finish(String file, String format) {
         var sharing = content.finish();
         return new TraceDescription(

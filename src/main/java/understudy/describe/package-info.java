@@ -1,5 +1,5 @@
 /**
- * Descriptions of traces: what is in a file before it is run.
+ * Descriptions of traces: figures of a file before it is run.
  *
  * <p>Start with {@link understudy.describe.TraceDescriber}, which is told every request, and keeps what grows with
  * different blocks, sessions and lengths, and not with requests.

@@ -17,7 +17,7 @@ import understudy.kvcache.PrefixCacheEvents;
  * @param scheduledNanos when it was first admitted
  * @param firstTokenNanos when its first token was sampled
  * @param lastTokenNanos when its latest token was sampled
- * @param events what the look into the prefix cache at the first admission has come to
+ * @param events outcome of the prefix lookup at the first admission
  * @param tokenNanos when each token was sampled, or empty unless that is kept
  */
 @RecordBuilder

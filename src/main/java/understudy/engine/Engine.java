@@ -54,7 +54,7 @@ public interface Engine {
      * Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of
      * plans.
      *
-     * @param output what the device says of drafts
+     * @param output result of the drafts of the step, as the device reports it
      */
     StepResult update(StepPlan executed, long atNanos, DraftOutput output);
 
@@ -94,7 +94,7 @@ public interface Engine {
      * Request that its engine has ended by itself.
      *
      * @param isOverload whether there was too much to do for it; else there was no room
-     * @param reason what its sender is told
+     * @param reason error message for its sender
      */
     record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
 

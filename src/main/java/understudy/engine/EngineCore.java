@@ -36,7 +36,7 @@ public final class EngineCore {
     /** Whether anything of that has happened since the last plan was begun. */
     private boolean isWoken;
 
-    /** Creates an engine without requests, which turns away what is beyond its limits. */
+    /** Creates an engine without requests, which turns away requests beyond its limits. */
     public EngineCore(EngineSpec spec) {
         this(spec.createEngine(), spec.limits(), spec.traits().maxStepsInFlight());
     }
@@ -87,13 +87,13 @@ public final class EngineCore {
         }
     }
 
-    /** Takes note that something has changed of which a plan could take account. */
+    /** Marks the engine as awake, since something has changed that the next plan could take into account. */
     public void wake() {
         isParked = false;
         isWoken = true;
     }
 
-    /** Whether steps are planned, and for whom (vLLM {@code PauseState}). */
+    /** Requests for which steps are planned (vLLM {@code PauseState}). */
     public enum PauseState {
         UNPAUSED,
         /** Only for requests that run. */
@@ -102,7 +102,7 @@ public final class EngineCore {
         PAUSED_ALL
     }
 
-    /** Sets for whom steps are planned from now on (vLLM {@code pause_scheduler}). */
+    /** Sets the requests for which steps are planned from now on (vLLM {@code pause_scheduler}). */
     public void setPauseState(PauseState pauseState) {
         this.pauseState = pauseState;
         engine.setAdmitsNone(pauseState != PauseState.UNPAUSED);
@@ -218,8 +218,8 @@ public final class EngineCore {
     }
 
     /**
-     * Takes note that the KV of these requests has come, or will not come, and that blocks may be free: with the result
-     * of the oldest step in flight, or at once if none is.
+     * Records that the KV of these requests has come, or will not come, and that blocks may be free. The engine learns
+     * of it with the result of the oldest step in flight, or at once if none is.
      */
     public void onKvArrived(LongList requestIds) {
         arrivedKv.addAll(requestIds);

@@ -75,7 +75,7 @@ public abstract class EngineRequest {
         return sampler;
     }
 
-    /** Returns what of the request may be cached, of as many tokens as are known. */
+    /** Returns the question for the request's cached prefix, with as many tokens as are known. */
     public PrefixLookup lookup() {
         boolean readsCache = !request.sampling().skipReadingPrefixCache();
         return new PrefixLookup(handle, request.prompt(), request.output().tokens(), numTokens(), readsCache);

@@ -23,7 +23,7 @@ public interface EngineSpec {
     /** Returns its limits and features, as others need to know them. */
     EngineTraits traits();
 
-    /** Returns which requests are too long, and what becomes of them. */
+    /** Returns the longest request that its replicas take, and the treatment of longer ones. */
     RequestLimits limits();
 
     /** Returns sizes and kind of its memory. */
@@ -74,7 +74,7 @@ public interface EngineSpec {
         return values;
     }
 
-    /** Returns what {@code /server_info} shows of the engine, section by section, under the family's own names. */
+    /** Returns the settings that {@code /server_info} shows of the engine, by section, under the family's own names. */
     default Map<String, Map<String, Object>> describe() {
         var cache = new LinkedHashMap<String, Object>();
         cache.put("block_size", kvCache().blockSize());

@@ -12,7 +12,7 @@ import java.util.Set;
  * @param maxPrefillChunkTokens most tokens of one prompt that one step computes, at least 1
  * @param maxStepsInFlight planned steps that may be without a result at a time, at least 1
  * @param numSpeculativeTokens most drafts of a request in a step; 0 is no speculative decoding
- * @param features what not every engine has
+ * @param features features that not every engine has
  */
 public record EngineTraits(
         String family,

@@ -27,6 +27,9 @@ public interface Hardware {
     /** Returns the memory of each GPU in GiB; 0 if it is not known. */
     double gpuMemoryGib();
 
+    /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
+    double kvBytesPerTokenPerGpu();
+
     /** Returns how many requests may run at a time, unless that is given. */
     int defaultMaxNumSeqs();
 

@@ -9,7 +9,7 @@ public final class ModelTooLargeException extends ScenarioException {
     /**
      * Takes the message apart.
      *
-     * @param problem what does not fit where
+     * @param problem the part that does not fit, and the memory that is too small for it
      * @param remedy which settings help
      */
     public ModelTooLargeException(String problem, String remedy) {

@@ -3,7 +3,7 @@ package understudy.engine;
 import understudy.prompt.TokenSource;
 
 /**
- * Plan of an answer: what the model will say. Only the {@link OutputSampler} of a replica may read its length.
+ * Plan of an answer: its tokens and its end. Only the {@link OutputSampler} of a replica may read its length.
  *
  * @param tokens the answer's token ids
  * @param length number of tokens up to and including the end-of-sequence token, at least 1, or {@link #ENDLESS}

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.Settlement;
 
 /**
- * Base of engines that plan a step when the one before has ended, serve first whoever came first, and take no blocks back.
- * A subclass says whom to admit and whom to schedule: {@link #next} and {@link #answer}.
+ * Base of engines that plan a step when the one before has ended, serve requests in order of arrival, and take no
+ * blocks back. A subclass chooses the requests to admit and to schedule: {@link #next} and {@link #answer}.
  */
 public abstract class PlainEngine implements Engine, EngineLoad {
     private final int blockSize;
@@ -28,7 +28,7 @@ public abstract class PlainEngine implements Engine, EngineLoad {
     private long nowNanos;
 
     /** Creates an engine without requests, for a memory like this. */
-    protected PlainEngine(KvCacheConfig kvCache) {
+    protected PlainEngine(BlockCacheSpec kvCache) {
         blockSize = kvCache.growthUnit();
         maxModelLen = kvCache.maxModelLen();
         cachesAfterStep = kvCache.enablePrefixCaching() && !kvCache.sharesWithinStep();

@@ -23,7 +23,7 @@ public final class PlainRequest extends EngineRequest {
         lastTokenNanos = isResumed() ? request.progress().lastTokenNanos() : 0;
     }
 
-    /** Takes over what the memory has granted and found. */
+    /** Takes over the tokens that the memory has found and scheduled. */
     void onAdmitted(Admission.Admitted admission, long atNanos) {
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.

@@ -11,16 +11,17 @@ import understudy.prompt.Prompt;
  * @param id unique in the emulation
  * @param name vLLM's {@code request_id}, which breaks ties of priority and arrival; compared as text
  * @param arrivalNanos when the sender sent it, in virtual time
- * @param prompt what is asked
+ * @param prompt tokens of the prompt
  * @param sampling when the answer is over
  * @param priority smaller goes first, with the priority policy only
- * @param tenant who pays for it, or whose fair share it takes; empty is none
- * @param output what the model will answer
- * @param earlier what a replica that has crashed has brought of the answer, which is the end of the prompt now; null if
- *     nothing
- * @param kvTransfer what a router says of its KV on another replica, or null if nothing
+ * @param tenant customer who pays for it, or whose fair share it takes; empty is none
+ * @param output tokens that the model will answer
+ * @param earlier part of the answer that a crashed replica had delivered, which is the end of the prompt now; null if
+ *     none
+ * @param kvTransfer KV transfer parameters that a router sends along, or null if none
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record Request(
         long id,
         String name,

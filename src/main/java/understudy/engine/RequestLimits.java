@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param maxKvTokens tokens for which a request may have blocks when nothing else runs
- * @param overflow what becomes of a longer one
+ * @param overflow treatment of a longer one
  * @param blockSize tokens per KV block, at least 1
  * @param maxTokensBeyondEnd tokens beyond its longest answer for which a request may need blocks, unless it would then
  *     be longer than {@code maxModelLen}

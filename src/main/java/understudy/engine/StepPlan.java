@@ -39,12 +39,12 @@ public class StepPlan {
         return step;
     }
 
-    /** Returns what the engine calls a batch such as this one, as {@code extend}; empty if it has one kind only. */
+    /** Returns the engine's name for a batch such as this one, as {@code extend}; empty if it has one kind only. */
     public final String kind() {
         return kind;
     }
 
-    /** Sets what the engine calls a batch such as this one. */
+    /** Sets the engine's name for a batch such as this one. */
     public final void setKind(String newKind) {
         kind = newKind;
     }
@@ -118,7 +118,7 @@ public class StepPlan {
         return resumed;
     }
 
-    /** Returns what the device has to compute. */
+    /** Returns the work of the device for the step. */
     public final BatchShape shape() {
         return shape.build();
     }
@@ -246,7 +246,7 @@ public class StepPlan {
         return shape;
     }
 
-    /** Fixes, for a listed request, what the device computes and whether it samples. */
+    /** Fixes, for a listed request, the device's work and whether it samples. */
     public void settle(int index, int numContextTokens, boolean partial) {
         isPartial[index] = partial;
         if (numDrafts[index] > 0) {

@@ -24,7 +24,7 @@ public class StepResult {
      * Creates an empty result.
      *
      * @param numSpeculativeTokens most drafts per request
-     * @param isAlwaysSettled whether the memory has to hear of the end of each step, since blocks may wait for it
+     * @param isAlwaysSettled whether the memory has to be told the end of each step, since blocks may wait for it
      */
     public StepResult(int numSpeculativeTokens, boolean isAlwaysSettled) {
         drafts = new DraftCounts.Builder(numSpeculativeTokens);
@@ -41,12 +41,12 @@ public class StepResult {
         return numTokensOfAlone;
     }
 
-    /** Returns what has become of the step's drafts; to be asked once. */
+    /** Returns the counts of the step's drafts and clears them; to be called once per step. */
     public DraftCounts takeDrafts() {
         return drafts.take();
     }
 
-    /** Returns the builder of what has become of drafts. */
+    /** Returns the builder of the counts of drafts. */
     public DraftCounts.Builder drafts() {
         return drafts;
     }
@@ -79,12 +79,12 @@ public class StepResult {
         return gapCounts;
     }
 
-    /** Returns what the KV cache has to be told, or null for nothing. */
+    /** Returns the message for the KV memory about the step, or null for none. */
     public @Nullable Settlement toSettle() {
         return isAlwaysSettled || !settlement.isEmpty() ? settlement.build() : null;
     }
 
-    /** Returns the builder of what the KV memory has to be told. */
+    /** Returns the builder of the message for the KV memory. */
     public Settlement.Builder settlement() {
         return settlement;
     }

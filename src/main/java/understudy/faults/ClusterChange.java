@@ -9,7 +9,7 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
     /** Sends to the cluster what the change means for it. */
     void applyTo(Target cluster);
 
-    /** Returns what ends it, or empty if it has no duration. */
+    /** Returns the change that ends it, or empty if it has no duration. */
     default Optional<ClusterChange> undo() {
         return Optional.empty();
     }

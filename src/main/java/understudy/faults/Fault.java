@@ -130,7 +130,7 @@ public sealed interface Fault extends ClusterChange {
         }
     }
 
-    /** What KV is moved over. */
+    /** Kind of link that carries KV. */
     enum LinkKind {
         /** Between replicas. */
         NETWORK,

@@ -21,7 +21,7 @@ public final class FaultParser {
     private static final String STATUS = "status";
     private static final String RESET = "reset";
 
-    /** What each name stands for, in the order in which messages list them. */
+    /** Parsers of faults and operations by name, in the order in which messages list the names. */
     private static final List<Map.Entry<String, Function<FaultParser, ClusterChange>>> KINDS = List.of(
             Map.entry(
                     "add",
@@ -113,7 +113,7 @@ public final class FaultParser {
         throw unusable("do", name, "one of " + String.join(", ", names()));
     }
 
-    /** The network is one: its transfers fail whatever replica they are for. */
+    /** The network is one: its transfers fail without regard to their replica. */
     private Fault failTransfers() {
         var link = link();
         var replica = link == Fault.LinkKind.HOST ? replicaOrAll() : Fault.ALL_REPLICAS;

@@ -14,7 +14,7 @@ import understudy.workload.RandomStreams;
  * @param changes faults and operations, in order of time
  * @param retries which requests of a crashed replica go on at another one
  * @param startupNanos from the start of a replica to its first request, at least 0
- * @param streams where its random numbers come from
+ * @param streams source of its random numbers
  */
 public record FaultPlan(List<TimedChange> changes, CrashRetries retries, long startupNanos, RandomStreams streams) {
     /** No planned faults; crashes fail requests, and starts take no time. */

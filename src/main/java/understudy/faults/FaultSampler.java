@@ -5,7 +5,7 @@ import java.util.Map;
 import org.apache.commons.rng.UniformRandomProvider;
 import understudy.workload.RandomStreams;
 
-/** Decides for each request what goes wrong with it, by the faults of all requests and of its replica. */
+/** Draws the fault of each request, from the faults of all requests and of its replica. */
 public final class FaultSampler {
     private static final int ALL_REPLICAS = -1;
 

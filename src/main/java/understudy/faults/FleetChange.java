@@ -74,7 +74,7 @@ public sealed interface FleetChange extends ClusterChange {
      * The replica falls asleep, perhaps deeper than it was: new requests wait there.
      *
      * @param level vLLM's, 0 to 2; from 1 on, the KV cache is dropped
-     * @param mode what becomes of its requests
+     * @param mode treatment of its requests
      */
     record Sleep(int replica, int level, SleepMode mode) implements OfReplica, ReplicaOrder.Change {
         /** Returns whether the KV cache is forgotten. */

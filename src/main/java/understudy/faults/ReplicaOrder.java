@@ -38,7 +38,7 @@ public sealed interface ReplicaOrder
      */
     record OfAdapter(String name, AdapterAction action) implements ReplicaOrder {}
 
-    /** What becomes of an adapter. */
+    /** Action on a LoRA adapter of a replica. */
     enum AdapterAction {
         /** It is read, and copied to the GPU, as far as it is not there. */
         LOAD,

@@ -18,7 +18,7 @@ public record RequestFault(int failStatus, int cutAfterTokens, long delayNanos, 
     /** Status of an error of which nothing else is said. */
     public static final int DEFAULT_STATUS = 500;
 
-    /** All goes well. */
+    /** No fault. */
     public static final RequestFault NONE = new RequestFault(0, 0, 0, false);
 
     /** Creates a fault whose error, if there is one, has the status 500, and whose cut resets nothing. */
@@ -31,7 +31,7 @@ public record RequestFault(int failStatus, int cutAfterTokens, long delayNanos, 
         return failStatus != 0;
     }
 
-    /** Returns what goes wrong if both do: this error or else the other one's, the earlier cut, and the sum of the delays. */
+    /** Returns both faults in one: this error or else the other one's, the earlier cut, and the sum of the delays. */
     public RequestFault plus(RequestFault other) {
         if (other.equals(NONE)) {
             return this;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Modes of vLLM's sleep: what becomes of the requests that a replica has ({@code PauseMode}). */
+/** Modes of vLLM's sleep: the treatment of the requests that a replica has ({@code PauseMode}). */
 public enum SleepMode {
     /** They end at once. */
     ABORT,

@@ -9,7 +9,7 @@ import understudy.settings.Section;
  *
  * @param table residuals, for people
  * @param device the fitted device, in the form of a GPU file
- * @param warnings what to know before believing it, a line each
+ * @param warnings reservations about the fit, a line each
  */
 public record Calibration(String table, Section device, List<String> warnings) {
 

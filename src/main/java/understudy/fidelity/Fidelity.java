@@ -15,7 +15,7 @@ public final class Fidelity {
     /**
      * One figure, from both.
      *
-     * @param name what it is, with its unit
+     * @param name name of the quantity, with its unit
      */
     public record Figure(String name, double measured, double emulated) {
 

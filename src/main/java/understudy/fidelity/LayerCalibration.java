@@ -39,7 +39,7 @@ public final class LayerCalibration {
     public static Calibration of(Path file, Section base) {
         var measurements = read(file);
         var gpu = GpuFile.read(base);
-        if (!gpu.hasDataSheet()) {
+        if (!gpu.spec().hasDataSheet()) {
             throw new ScenarioException(file + " has measured layers, which need a data sheet: --gpu NAME");
         }
         var fit = new LayerFit(gpu.spec(), measurements);

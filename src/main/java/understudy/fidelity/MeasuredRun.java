@@ -1,10 +1,9 @@
 package understudy.fidelity;
 
-import java.nio.file.Path;
 import java.util.Optional;
 import understudy.report.RunReport;
 import understudy.report.latency.LatencyStats;
-import understudy.settings.Section;
+import understudy.workload.kind.WorkloadSettings;
 
 /** Compares a run with the times of a real server, if its trace has them. */
 public final class MeasuredRun {
@@ -14,11 +13,12 @@ public final class MeasuredRun {
      * Returns the comparison, or nothing if the run was interrupted, or its workload is not a CSV trace with measured
      * times at its original pace.
      */
-    public static Optional<Fidelity> compare(Section workload, RunReport report) {
-        if (report.isPartial() || !workload.text("kind").equals("csv") || workload.positive("time-scale", "inf") != 1) {
+    public static Optional<Fidelity> compare(WorkloadSettings workload, RunReport report) {
+        if (report.isPartial()) {
             return Optional.empty();
         }
-        return MeasuredRequests.read(Path.of(workload.text("trace")), workload.wholeNumber("limit", 0L, Long.MAX_VALUE))
+        return workload.csvAtItsPace()
+                .flatMap(trace -> MeasuredRequests.read(trace, workload.limit()))
                 .map(measured -> compare(measured, report));
     }
 

@@ -25,7 +25,7 @@ import understudy.settings.ScenarioException;
 
 /**
  * Result of a benchmark: a file of {@code vllm bench serve --save-result}, of {@code understudy bench}, or a report of
- * {@code understudy run --json}. All three name what they have in common alike.
+ * {@code understudy run --json}. Figures that all three have bear the same names.
  *
  * @param kind whose file it is, for people
  * @param metrics figures by their key, in the order of the file

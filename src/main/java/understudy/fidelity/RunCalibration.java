@@ -33,7 +33,7 @@ public final class RunCalibration {
     /**
      * Reads a detailed result of a benchmark or of a run and fits.
      *
-     * @param base gives what the fit does not, or defaults if there is no data sheet
+     * @param base figures that the fit does not give, or defaults if there is no data sheet
      */
     public static Calibration of(Path file, Section base, boolean hasDataSheet) {
         var answers = ResultFile.answers(file.toString());

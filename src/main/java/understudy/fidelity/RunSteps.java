@@ -11,9 +11,9 @@ import understudy.latency.ProfileFit.Measurement;
  * next, if all requests of the first that go on have a token in the second. It computes one token for each of them, and the
  * prompts whose first tokens end it, if there is no doubt that it computed these whole and no part of others.
  *
- * <p>That is so for a request that had its first token as soon as any can: an engine that plans a step while another runs
- * lets in nothing before the step after the next. Where a request took longer, every step in which it may have been computed
- * is in doubt, as are those of an engine that was idle before.
+ * <p>That is so for a request that had its first token as soon as any can: an engine that plans a step while another
+ * runs lets in nothing before the step after the next. If a request took longer, every step in which it may have been
+ * computed is in doubt, as are those of an engine that was idle before.
  */
 final class RunSteps {
     /** Less than any step takes, and more than the rounding of times. */

@@ -24,7 +24,7 @@ public final class StepCalibration {
     /** A measured step, and what the fitted device takes for it. */
     private record Row(ProfileFit.Measurement measured, double fittedNanos, double errorPercent) {}
 
-    /** Reads the file and fits; {@code base} gives what the fit does not, or defaults if there is no data sheet. */
+    /** Reads the file and fits; {@code base} has the other figures, or defaults if there is no data sheet. */
     public static Calibration of(Path file, Section base, boolean hasDataSheet) {
         var measurements = read(file);
         if (measurements.isEmpty()) {

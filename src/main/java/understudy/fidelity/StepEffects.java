@@ -48,7 +48,7 @@ final class StepEffects {
         return Math.sqrt(products.getEntry(number, number));
     }
 
-    /** Returns what is left of the effect of a number when the others change so as to make up for it. */
+    /** Returns the rest of a number's effect when the others change so as to make up for it. */
     double besideOthers(int number) {
         return 1 / Math.sqrt(inverse.getEntry(number, number));
     }

@@ -88,7 +88,7 @@ record StepFit(ProfileLatency device, List<String> guessed, List<String> entangl
      * Returns the result.
      *
      * @param source file, and how well its steps are met
-     * @param base gives what the fit does not, or defaults if there is no data sheet
+     * @param base figures that the fit does not give, or defaults if there is no data sheet
      */
     Calibration calibration(String table, String source, Section base, boolean hasDataSheet) {
         var assumed = hasDataSheet ? base.texts("assumed") : NOT_FITTED;

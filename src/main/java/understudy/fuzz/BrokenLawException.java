@@ -18,7 +18,7 @@ final class BrokenLawException extends RuntimeException {
         }
     }
 
-    /** Returns the name of the law, without what is special about this case. */
+    /** Returns the name of the law, without the details of this case. */
     String law() {
         return law;
     }

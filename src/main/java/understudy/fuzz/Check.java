@@ -1,6 +1,6 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
+import understudy.settings.Section;
 
 /** Something that holds for every scenario. */
 @FunctionalInterface
@@ -9,8 +9,8 @@ public interface Check {
     /**
      * Checks a merged scenario; returns if all is well. It depends on the scenario alone.
      *
-     * @throws understudy.settings.ScenarioException if the scenario is refused, which is nobody's fault
+     * @throws understudy.settings.ScenarioException if the scenario is refused, which is no failure of the emulation
      * @throws RuntimeException if something has failed
      */
-    void check(Config scenario) throws InterruptedException;
+    void check(Section scenario) throws InterruptedException;
 }

@@ -5,10 +5,10 @@ import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.FullHit;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.SessionMode;
 
 /** Draw of the sections {@code engine} and {@code kv-cache}: few blocks, so that they run out. */
 final class EngineDraw {

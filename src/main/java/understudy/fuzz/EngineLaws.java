@@ -12,7 +12,7 @@ import understudy.engine.StepPlan;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvEvent;
 
-/** Laws of a scheduler and its KV memory that hold after every step, whatever happens. */
+/** Laws of a scheduler and its KV memory that hold after every step. */
 final class EngineLaws {
     private final EngineSpec settings;
     private final EngineTraits traits;
@@ -99,12 +99,12 @@ final class EngineLaws {
         }
     }
 
-    /** Takes note that everything cached has been forgotten. */
+    /** Requires that no hash is left after all cached content was dropped. */
     void checkReset() {
         require(memory.audit().numHashed() == 0, "reset", () -> "left: " + memory.audit());
     }
 
-    /** Checks what is left when all requests have ended: nothing that is in use. */
+    /** Checks that nothing is in use when all requests have ended. */
     void checkEnd() {
         require(memory.usage() == 0, "block conservation", () -> "in use at the end: " + memory.audit());
         require(memory.resetPrefixCache(), "reset", () -> "refused at the end: " + memory.audit());

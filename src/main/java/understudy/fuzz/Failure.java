@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * What went wrong with a scenario.
+ * Failure of a scenario.
  *
  * @param kind the law that was broken, or the exception and the method that threw it; equal for failures with one cause
  * @param message all that is known

@@ -1,7 +1,5 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -9,6 +7,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 /**
  * A scenario as it is written. Immutable.
@@ -55,7 +54,7 @@ public record FuzzScenario(SortedMap<String, String> settings, List<String> faul
     }
 
     /** Returns the scenario with all defaults; environment variables do not count. */
-    Config config() {
-        return new ScenarioFile(Map.of()).load(ConfigFactory.parseString(text()));
+    Section merged() {
+        return new ScenarioFile(Map.of()).load(Section.of(text()));
     }
 }

@@ -1,9 +1,9 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
 import java.util.List;
 import java.util.Optional;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /**
  * Search for a scenario that breaks a law. All follows from the seed and the number of a run, so that each run can be
@@ -16,7 +16,7 @@ public final class Fuzzer {
     private long numRuns;
     private long numRefused;
 
-    /** Takes what is to hold of every scenario, in the order in which it is checked. */
+    /** Creates a search; checks run on every scenario, in their order. */
     public Fuzzer(long seed, List<Check> checks) {
         this.seed = seed;
         this.checks = List.copyOf(checks);
@@ -38,7 +38,7 @@ public final class Fuzzer {
     }
 
     private Optional<Failure> failure(FuzzScenario scenario) throws InterruptedException {
-        return failure(scenario.config());
+        return failure(scenario.merged());
     }
 
     /**
@@ -46,7 +46,7 @@ public final class Fuzzer {
      *
      * @throws ScenarioException if it is refused
      */
-    public Optional<Failure> failure(Config scenario) throws InterruptedException {
+    public Optional<Failure> failure(Section scenario) throws InterruptedException {
         try {
             for (var check : checks) {
                 check.check(scenario);

@@ -1,7 +1,7 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
 import understudy.scenario.Scenario;
+import understudy.settings.Section;
 
 /**
  * Check of a replica's scheduler and KV memory by plain calls, with a random hand that aborts, resets and shrinks: blocks
@@ -11,7 +11,7 @@ import understudy.scenario.Scenario;
 public final class MemoryCheck implements Check {
 
     @Override
-    public void check(Config scenario) {
+    public void check(Section scenario) {
         new MemoryRun(Scenario.read(scenario)).run();
     }
 }

@@ -50,7 +50,7 @@ final class MemoryRun {
         var drafts = spec.drafts();
         var random = new RandomStreams(scenario.seed()).stream("drafts");
         device = drafts == null ? null : new SyntheticDrafts(drafts, random::nextDouble);
-        numToCome = (int) Math.min(MAX_REQUESTS, scenario.workload().wholeNumber("requests", 1L, Long.MAX_VALUE));
+        numToCome = (int) Math.min(MAX_REQUESTS, scenario.workload().numRequests());
     }
 
     void run() {

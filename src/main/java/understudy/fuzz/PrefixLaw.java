@@ -5,10 +5,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
@@ -27,9 +27,8 @@ final class PrefixLaw {
 
     PrefixLaw(KvCacheSpec spec, KvCache memory) {
         this.memory = memory;
-        var config = spec instanceof KvCacheConfig blocks && !blocks.findsBySession() ? blocks : null;
-        model = config == null ? null : new PrefixModel(config);
-        sharesWithinStep = config != null && config.sharesWithinStep();
+        model = PrefixModel.of(spec);
+        sharesWithinStep = spec instanceof BlockCacheSpec blocks && blocks.sharesWithinStep();
     }
 
     /** Returns the memory's answer. */
@@ -84,14 +83,14 @@ final class PrefixLaw {
         }
     }
 
-    /** Takes note of what the memory has been told. */
+    /** Stores in the model the tokens that the memory was told to cache. */
     void onSettled(Settlement settlement) {
         for (int i = 0; model != null && i < settlement.size(); i++) {
             model.store(known(settlement.handle(i)), settlement.numTokensToCache(i));
         }
     }
 
-    /** Takes note that the memory has forgotten everything. */
+    /** Clears the model, as the memory has dropped all cached content. */
     void onReset() {
         if (model != null) {
             model.clear();

@@ -4,10 +4,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import understudy.kvcache.KvCacheConfig;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.content.PromptConfig;
+import understudy.kvcache.hybrid.HybridConfig;
 import understudy.prompt.Prompt;
 
 /**
@@ -15,14 +19,33 @@ import understudy.prompt.Prompt;
  * never finds more, and as much until it has evicted something.
  */
 final class PrefixModel {
-    private final KvCacheConfig config;
+    private final BlockCacheSpec config;
+    private final boolean findsPrompts;
+    private final boolean recomputesLastToken;
+    private final boolean keepsAnswers;
     private final Map<Block, Integer> blocks = new HashMap<>();
 
     /** Tokens behind those of another block; a prompt that is cached whole is one block. */
     private record Block(int parent, List<Integer> tokens) {}
 
-    PrefixModel(KvCacheConfig config) {
+    private PrefixModel(
+            BlockCacheSpec config, boolean findsPrompts, boolean recomputesLastToken, boolean keepsAnswers) {
         this.config = config;
+        this.findsPrompts = findsPrompts;
+        this.recomputesLastToken = recomputesLastToken;
+        this.keepsAnswers = keepsAnswers;
+    }
+
+    /** Returns the model of a memory, or null if it finds prefixes in another way. */
+    static @Nullable PrefixModel of(KvCacheSpec spec) {
+        if (spec instanceof ContentConfig content) {
+            boolean recomputes = content.fullHit() == FullHit.RECOMPUTE_LAST_TOKEN;
+            return new PrefixModel(content, false, recomputes, content.cachesGeneratedBlocks());
+        }
+        if (spec instanceof HybridConfig hybrid) {
+            return new PrefixModel(hybrid, false, true, true);
+        }
+        return spec instanceof PromptConfig prompts ? new PrefixModel(prompts, true, false, true) : null;
     }
 
     /** Returns the leading tokens that can be found. */
@@ -31,9 +54,7 @@ final class PrefixModel {
             return 0;
         }
         int unit = unit(lookup.prompt());
-        boolean recomputes =
-                config.prefixUnit() == PrefixUnit.BLOCK && config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN;
-        int limit = findable(lookup, lookup.numTokens() - (recomputes ? 1 : 0));
+        int limit = findable(lookup, lookup.numTokens() - (recomputesLastToken ? 1 : 0));
         int end = 0;
         Integer block = root(lookup.prompt());
         while (end + unit <= limit) {
@@ -43,15 +64,14 @@ final class PrefixModel {
             }
             end += unit;
         }
-        return config.prefixes().dropsLastHit() ? Math.max(0, end - unit) : end;
+        return config.dropsLastHit() ? Math.max(0, end - unit) : end;
     }
 
-    /** Keeps what is full of the first {@code numTokens} tokens. */
+    /** Keeps the full blocks of the first {@code numTokens} tokens. */
     void store(PrefixLookup lookup, int numTokens) {
         if (!config.enablePrefixCaching()) {
             return;
         }
-        boolean keepsAnswers = config.prefixes().cachesGeneratedBlocks();
         int limit = findable(
                 lookup,
                 keepsAnswers ? numTokens : Math.min(numTokens, lookup.prompt().length()));
@@ -69,13 +89,11 @@ final class PrefixModel {
     }
 
     private int unit(Prompt prompt) {
-        return config.prefixUnit() == PrefixUnit.PROMPT ? prompt.length() : config.blockSize();
+        return findsPrompts ? prompt.length() : config.blockSize();
     }
 
     private int findable(PrefixLookup lookup, int numTokens) {
-        return config.prefixUnit() == PrefixUnit.PROMPT
-                ? Math.min(numTokens, lookup.prompt().length())
-                : numTokens;
+        return findsPrompts ? Math.min(numTokens, lookup.prompt().length()) : numTokens;
     }
 
     /** Prompts with different salts have nothing in common. */

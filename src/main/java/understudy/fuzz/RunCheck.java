@@ -1,10 +1,10 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.cluster.ClusterSpec;
 import understudy.scenario.Scenario;
+import understudy.settings.Section;
 
 /**
  * Check of whole runs in virtual time: they end, nothing is thrown, all laws of {@link understudy.report.Invariants} hold,
@@ -13,7 +13,7 @@ import understudy.scenario.Scenario;
 public final class RunCheck implements Check {
 
     @Override
-    public void check(Config scenario) throws InterruptedException {
+    public void check(Section scenario) throws InterruptedException {
         var spec = spec(scenario);
         String alone;
         try (var run = new FuzzRun(spec)) {
@@ -27,8 +27,8 @@ public final class RunCheck implements Check {
         }
     }
 
-    private static ClusterSpec spec(Config config) {
-        var scenario = Scenario.read(config);
+    private static ClusterSpec spec(Section settings) {
+        var scenario = Scenario.read(settings);
         return scenario.clusterSpec(scenario.workloadSource(), true);
     }
 

@@ -18,14 +18,18 @@ final class ScenarioDraw {
 
     /** Returns the scenario with a number; the same seed and number give the same one. */
     static FuzzScenario of(long seed, long run) {
-        return new ScenarioDraw(new Dice(new RandomStreams(seed).stream("fuzz", run))).draw();
+        var streams = new RandomStreams(seed);
+        return new ScenarioDraw(new Dice(streams.stream("fuzz", run)))
+                .draw(new Dice(streams.stream("fuzz-sglang", run)));
     }
 
-    private FuzzScenario draw() {
+    private FuzzScenario draw(Dice ofSglang) {
         int numReplicas = dice.between(1, MAX_REPLICAS);
         draft.set("seed", dice.between(0, 1_000_000));
         draft.set("cluster.replicas", numReplicas);
-        new WorkloadDraw(draft, new EngineDraw(draft).draw()).draw();
+        int numTokens = new EngineDraw(draft).draw();
+        new WorkloadDraw(draft, numTokens).draw();
+        numReplicas = new SglangDraw(draft, ofSglang, numTokens).draw(numReplicas);
         numReplicas = new TransferDraw(draft).draw(numReplicas);
         drawRouter();
         drawAdmission();

@@ -19,7 +19,7 @@ final class Shrinker {
     private Failure failure;
     private int numTries;
 
-    /** Says what goes wrong with a scenario; may refuse it with a {@link ScenarioException}. */
+    /** Runs a scenario and returns its failure; may refuse it with a {@link ScenarioException}. */
     @FunctionalInterface
     interface Trial {
         Optional<Failure> of(FuzzScenario scenario) throws InterruptedException;

@@ -15,6 +15,7 @@ import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.Router;
+import understudy.cluster.guardian.Guardian;
 import understudy.report.RunRecord;
 import understudy.runtime.VirtualTime;
 
@@ -33,7 +34,7 @@ public final class ClusterHost implements AutoCloseable {
     private volatile boolean isClosing;
 
     private ClusterHost(String name) {
-        time = VirtualTime.create(name, clock -> FailureReport.of(Cluster.create(clock, new Watching()), this::fail));
+        time = VirtualTime.create(name, clock -> FailureReport.of(Guardian.create(clock, new Watching()), this::fail));
         time.whenStopped().whenComplete((done, error) -> {
             if (error != null) {
                 fail(error);
@@ -54,7 +55,7 @@ public final class ClusterHost implements AutoCloseable {
     /**
      * Builds the cluster, and returns when it takes requests; to be called once.
      *
-     * @param subscriber is told what happens in the cluster, or null
+     * @param subscriber receives the cluster's events, or null
      */
     public void start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
         start(new Cluster.Start(spec, subscriber));
@@ -132,7 +133,7 @@ public final class ClusterHost implements AutoCloseable {
 
     private <T> T await(CompletableFuture<T> answer) {
         CompletableFuture.anyOf(answer, failure).join();
-        // An answer may have come all the same; the caller is to hear of the failure, whichever was faster.
+        // An answer may have come all the same; the failure takes precedence, whichever was faster.
         throwFailure();
         return answer.join();
     }
@@ -143,7 +144,7 @@ public final class ClusterHost implements AutoCloseable {
         time.close();
     }
 
-    /** Called on the loop. */
+    /** Observer of the cluster's guardian; it is called on the loop's thread. */
     private final class Watching implements Cluster.Observer {
         @Override
         public void onStarted(ActorRef<Router.Command> started) {

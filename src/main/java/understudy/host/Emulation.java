@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.guardian.Guardian;
 import understudy.report.HostStats;
 import understudy.report.RunRecord;
 import understudy.runtime.Stopwatch;
@@ -35,7 +36,7 @@ public final class Emulation implements AutoCloseable {
     public record Result(RunRecord run, HostStats host) {}
 
     public Emulation() {
-        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Ending()));
+        time = VirtualTime.create("understudy", clock -> Guardian.create(clock, new Ending()));
         time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
         time.system()
                 .getWhenTerminated()
@@ -44,7 +45,7 @@ public final class Emulation implements AutoCloseable {
         time.onIdle(this::onIdle);
     }
 
-    /** Whoever waits for an answer that never comes gives up now; if nobody does, the run has stalled. */
+    /** Ends waits for answers that never come; if no request has ended since the last time, the run has stalled. */
     private void onIdle() {
         if (numEnded != numEndedWhenIdle) {
             numEndedWhenIdle = numEnded;
@@ -95,12 +96,12 @@ public final class Emulation implements AutoCloseable {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Interrupts the run; what has happened until now becomes its result. */
+    /** Interrupts the run; its result is that of the time until now. */
     public void stop() {
         time.system().tell(Cluster.Stop.NOW);
     }
 
-    /** Gives the run up: who waits for its result gets a {@link java.util.concurrent.CancellationException}. */
+    /** Gives the run up: waiting for its result throws a {@link java.util.concurrent.CancellationException}. */
     public void cancel() {
         result.cancel(false);
     }

@@ -48,7 +48,7 @@ final class ContentFormat {
         return names;
     }
 
-    /** Returns what filters, tests and slices are applied to. */
+    /** Returns the operand of filters, tests and slices. */
     private static Expression stripped(Expression expression) {
         var inner = expression;
         while (true) {

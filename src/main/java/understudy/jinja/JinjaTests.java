@@ -12,7 +12,7 @@ import understudy.jinja.python.Text;
 import understudy.jinja.python.Undefined;
 import understudy.jinja.python.Values;
 
-/** What a value can be tested for, {@code value is name}. */
+/** Tests of values, {@code value is name}, by name. */
 final class JinjaTests {
     private static final Map<String, Filter> TESTS = Map.ofEntries(
             Map.entry("defined", (value, with) -> !(value instanceof Undefined)),

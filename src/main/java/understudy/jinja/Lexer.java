@@ -84,7 +84,7 @@ final class Lexer {
         }
     }
 
-    /** Returns what is left of a text before a tag. */
+    /** Returns the text before a tag, stripped as the tag says. */
     private String before(String text, char sign, boolean isStripped) {
         if (sign == '-') {
             return Strings.stripEnd(text);

@@ -10,7 +10,7 @@ import understudy.jinja.python.JinjaException;
 import understudy.jinja.python.Undefined;
 import understudy.jinja.python.Values;
 
-/** The variable {@code loop}: where a loop stands, and what comes before and behind. */
+/** The variable {@code loop}: the position of a loop, and the items before and behind. */
 final class Loop implements HasMembers {
     private final List<Object> items;
     private final int depth;

@@ -15,7 +15,7 @@ import understudy.jinja.python.Undefined;
 record Macro(String name, Shape shape, Scope scope) implements Callable {
 
     /**
-     * What a macro is made of.
+     * Definition of a macro.
      *
      * @param defaults values of parameters that need not be given
      * @param read which of {@code varargs}, {@code kwargs} and {@code caller} the block reads
@@ -42,7 +42,10 @@ record Macro(String name, Shape shape, Scope scope) implements Callable {
         return output.toString();
     }
 
-    /** What there is no parameter for is an error, unless the block reads it. */
+    /**
+     * Sets {@code varargs}, {@code kwargs} and {@code caller}; arguments left over are an error if the block does not
+     * read them.
+     */
     private void setRest(List<Object> positional, Map<String, Object> named, Scope inner) {
         var caller = shape.read().contains("caller") ? named.remove("caller") : null;
         if (caller != null) {

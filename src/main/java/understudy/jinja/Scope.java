@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.jinja.python.Undefined;
 
-/** Variables of a block, within those of the block around it; what a block sets is unknown outside of it. */
+/** Variables of a block, within those of the block around it; variables that a block sets are unknown outside of it. */
 final class Scope {
     private final @Nullable Scope outer;
     private final Budget budget;

@@ -18,7 +18,7 @@ import understudy.jinja.python.Tuple;
 import understudy.jinja.python.Undefined;
 import understudy.jinja.python.Values;
 
-/** Filters of sequences. What Python would make bit by bit is made at once. */
+/** Filters of sequences. They return whole lists, even where Python's return generators. */
 final class SequenceFilters {
     static final Map<String, Filter> FILTERS = Map.ofEntries(
             Map.entry("length", (value, with) -> Values.length(value)),
@@ -117,7 +117,7 @@ final class SequenceFilters {
         return picked;
     }
 
-    /** Returns what items are compared by. */
+    /** Returns the key by which items are compared. */
     private static Object key(Object item, Object path, boolean isCaseSensitive) {
         var key = path == None.NONE ? item : Members.path(item, path);
         return key instanceof String text && !isCaseSensitive ? text.toLowerCase(Locale.ROOT) : key;

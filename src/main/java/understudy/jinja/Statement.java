@@ -105,7 +105,7 @@ interface Statement {
         Expression of(Expression input);
     }
 
-    /** What a block writes, through filters. */
+    /** Output of a block, passed through filters. */
     record FilterBlock(Statement body, FilterOf filters) implements Statement {
         @Override
         public Flow run(Scope scope, StringBuilder output) {

@@ -5,7 +5,7 @@ import understudy.jinja.python.JinjaException;
 import understudy.jinja.python.Namespace;
 import understudy.jinja.python.Values;
 
-/** What a value is assigned to. */
+/** Target of an assignment. */
 interface Target {
     void assign(Object value, Scope scope);
 

@@ -18,7 +18,7 @@ public final class Jackson {
         static final ObjectReader WHOLE_TEXTS = PLAIN.reader(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
     }
 
-    /** Returns the mapper, whose settings nobody changes. */
+    /** Returns the mapper; its settings must not be changed. */
     public static ObjectMapper mapper() {
         return Mappers.PLAIN;
     }

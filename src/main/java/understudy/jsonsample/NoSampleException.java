@@ -6,7 +6,7 @@ final class NoSampleException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param keyword what could not be satisfied
+     * @param keyword keyword of the schema that could not be satisfied
      * @param reason why, as the end of a sentence, or an empty text
      */
     NoSampleException(String keyword, String reason) {

@@ -86,7 +86,7 @@ record NumberDraw(SchemaParts parts, boolean isWhole, UniformRandomProvider rand
         return step.multiply(new BigDecimal(first.add(BigInteger.valueOf(random.nextInt(span + 1)))));
     }
 
-    /** Returns what all numbers are a multiple of, or 0 if they need not be any. */
+    /** Returns the step of which all numbers are multiples, or 0 if there is none. */
     private BigDecimal step(boolean isInteger) {
         var step = isInteger ? BigDecimal.ONE : BigDecimal.ZERO;
         for (var next : numbers("multipleOf")) {

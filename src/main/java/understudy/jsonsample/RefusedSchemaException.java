@@ -7,7 +7,7 @@ public final class RefusedSchemaException extends RuntimeException {
     /**
      * Creates a refusal.
      *
-     * @param message what is wrong, as a sentence for the author of the schema
+     * @param message description of the error, as a sentence for the author of the schema
      * @param path the field with the schema
      */
     RefusedSchemaException(String message, String path) {
@@ -20,7 +20,7 @@ public final class RefusedSchemaException extends RuntimeException {
         return path;
     }
 
-    /** Returns what is wrong, as a sentence. */
+    /** Returns the description of the error, as a sentence. */
     public String message() {
         return String.valueOf(getMessage());
     }

@@ -123,7 +123,7 @@ final class RegexClasses {
         throw new IllegalArgumentException("a class matches no character");
     }
 
-    /** Returns what is not in the set, within the characters that are drawn at all. */
+    /** Returns the printable characters that are not in the set. */
     private static BitSet complement(BitSet set) {
         var rest = (BitSet) PRINTABLE.clone();
         rest.or(LATIN);

@@ -23,7 +23,7 @@ sealed interface RegexNode {
     /** Length range of a text, both ends inclusive. */
     record Range(long least, long most) {
 
-        /** Returns what is left for one part if others need between {@code min} and {@code max}. */
+        /** Returns the range left for one part if others need between {@code min} and {@code max}. */
         Range without(long min, long max) {
             return new Range(Math.max(0, least - max), Math.max(0, most - min));
         }

@@ -9,8 +9,8 @@ import understudy.jsonsample.RegexNode.Sequence;
 
 /**
  * Reads regular expressions as JSON schemas and vLLM have them: literals, classes, groups, alternatives and counts.
- * Anchors and boundaries of words have no text, and stand for nothing, as for xgrammar. What looks around or back is
- * refused with an {@link IllegalArgumentException}.
+ * Anchors and boundaries of words have no text, and stand for nothing, as for xgrammar. Lookaround and backreferences
+ * are refused with an {@link IllegalArgumentException}.
  */
 final class RegexParser {
     private static final int MAX_LENGTH = 1000;

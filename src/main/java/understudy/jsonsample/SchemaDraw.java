@@ -10,8 +10,8 @@ import java.util.Set;
 import org.apache.commons.rng.UniformRandomProvider;
 
 /**
- * One attempt to make up a value for a schema. What a schema asks for in ways that are not looked at here, such as
- * {@code not}, is left to luck and to the validator.
+ * One attempt to make up a value for a schema. Keywords that are not looked at here, such as {@code not}, are left to
+ * luck and to the validator.
  */
 final class SchemaDraw {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;

@@ -70,7 +70,7 @@ final class SchemaGraph {
         return compiled.computeIfAbsent(pattern, patterns::getRegularExpression).matches(text);
     }
 
-    /** Returns what a reference refers to. */
+    /** Returns the schema that a reference refers to. */
     JsonNode resolve(JsonNode reference) {
         String text = reference.asText();
         if (!text.equals("#") && !text.startsWith("#/")) {

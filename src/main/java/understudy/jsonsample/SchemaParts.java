@@ -213,7 +213,7 @@ final class SchemaParts {
         return names;
     }
 
-    /** Returns what the parts ask of a property. */
+    /** Returns the schema of a property, from all parts. */
     JsonNode property(String name) {
         graph.count(parts.size());
         var asked = new ArrayList<JsonNode>();
@@ -234,7 +234,7 @@ final class SchemaParts {
         return allOf(asked);
     }
 
-    /** Returns what the parts ask of an item. */
+    /** Returns the schema of an item, from all parts. */
     JsonNode item(int index) {
         graph.count(parts.size());
         var asked = new ArrayList<JsonNode>();

@@ -40,7 +40,7 @@ public final class SchemaSample {
         schema = compile(root, path, patterns);
     }
 
-    /** Refuses what is a multiple of nothing, which the validator takes. */
+    /** Refuses a {@code multipleOf} that is not above 0, which the validator takes. */
     private static void requirePositiveSteps(JsonNode schema, String path) {
         var step = schema.get("multipleOf");
         if (step != null && step.isNumber() && step.decimalValue().signum() <= 0) {
@@ -75,7 +75,7 @@ public final class SchemaSample {
         }
     }
 
-    /** Returns what is wrong in one line, without the names of Java's exceptions. */
+    /** Returns the reason of a failure in one line, without the names of Java's exceptions. */
     private static String reason(RuntimeException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof PatternSyntaxException pattern) {

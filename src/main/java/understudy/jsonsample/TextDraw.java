@@ -13,7 +13,7 @@ final class TextDraw {
     /**
      * Returns a text that the schema accepts, if luck has it.
      *
-     * @param attempt where both a format and a pattern are asked for, they take turns
+     * @param attempt number of the attempt; if a schema has both a format and a pattern, they take turns
      */
     static String draw(SchemaParts parts, int attempt, UniformRandomProvider random) {
         int min = parts.count("minLength", 0, Math::max);
@@ -39,7 +39,7 @@ final class TextDraw {
     static String ofPattern(String pattern, int min, int max, UniformRandomProvider random) {
         try {
             String text = new RegexText(pattern).sample(random, min, max);
-            // Where the pattern leaves the end open, anything may follow.
+            // A pattern without an end anchor may be followed by anything.
             boolean isOpen = !pattern.contains("$");
             return isOpen ? text + "x".repeat(Math.max(0, min - text.length())) : text;
         } catch (IllegalArgumentException e) {

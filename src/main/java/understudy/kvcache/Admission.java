@@ -12,7 +12,7 @@ public sealed interface Admission {
      * @param external those of them that have come from elsewhere; none for a request that has waited for them
      * @param numScheduledTokens tokens to compute in this step; after a full hit the one of a decode step, or 0 if the
      *     prompt's last logits were found too and nothing is computed
-     * @param events what the look into the cache has come to
+     * @param events outcome of the prefix lookup, for the counters of hits and misses
      * @param numJunctionTokens leading tokens that are cached for some layers only, if more than for all; else 0
      */
     record Admitted(
@@ -38,11 +38,11 @@ public sealed interface Admission {
      *
      * @param numCachedTokens leading tokens whose KV is here or on its way
      * @param external those of them that are on their way
-     * @param events what the look into the cache has come to
+     * @param events outcome of the prefix lookup, for the counters of hits and misses
      */
     record Loading(int numCachedTokens, ExternalMatch external, PrefixCacheEvents events) implements Admission {}
 
-    /** Nothing was changed: it is not known yet what is to be had from elsewhere. Others may go first. */
+    /** Nothing was changed: it is not known yet how much KV can come from elsewhere. Others may go first. */
     record Deferred() implements Admission {}
 
     /** Nothing was changed: there are too few free blocks, or the prompt does not fit the budget and may not be cut. */

@@ -15,11 +15,12 @@ import io.soabase.recordbuilder.core.RecordBuilder;
  * @param atNanos virtual time of the question
  * @param isResumed whether the request was preempted before; its lookups are counted apart
  * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
- * @param load what is known of KV from elsewhere
- * @param drafts what drafts take
+ * @param load state of KV that comes from elsewhere
+ * @param drafts tokens and slots for drafts
  * @param step number of the step that is being planned
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record AdmissionRequest(
         PrefixLookup lookup,
         int maxTokensNow,

@@ -50,7 +50,7 @@ public sealed interface KvAsk {
     /**
      * Question that the engines of one family put to the memories of that family, and no others. It is a value as all others
      * are: a record of immutable parts, since it crosses from one actor to another. {@link KvCache#answer(OfFamily)} answers
-     * it; whoever carries it in between does not look into it.
+     * it; the actors and messages that carry it do not look into it.
      */
     non-sealed interface OfFamily extends KvAsk {}
 

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
 
-/** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
+/** KV memory of a replica: grants or refuses blocks, and finds cached prefixes. It never decides which requests run. */
 public interface KvCache {
 
     /** Answers a question of a scheduler. */
@@ -110,9 +110,9 @@ public interface KvCache {
     void free(int handle, long lastStep);
 
     /**
-     * Frees what a request holds that has ended before its answer was complete, which may never have asked for anything.
+     * Frees the blocks of a request that has ended before its answer was complete; it may never have asked for any.
      *
-     * @param params what a router has said of its KV, or null if nothing
+     * @param params KV transfer parameters that a router sent along, or null if none
      * @param lastStep number of the step in which it was scheduled last
      */
     default void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep) {
@@ -126,7 +126,7 @@ public interface KvCache {
      * Changes how many blocks there are; those in use go when they are released.
      *
      * @param numGpuBlocks the null block included; at least 2, more than there were at first is as many as at first
-     * @throws UnsupportedOperationException unless {@link KvCacheConfig#isResizable()}
+     * @throws UnsupportedOperationException unless {@link KvCacheSpec#isResizable()}
      */
     default void resize(int numGpuBlocks) {
         throw new UnsupportedOperationException("only a memory of single blocks can be resized");
@@ -157,7 +157,7 @@ public interface KvCache {
     /** Returns the lookups of admitted requests since the start. */
     PrefixCacheStats stats();
 
-    /** Returns what the memory holds now, with the block tables of some requests. */
+    /** Returns the content of the memory now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);
 
     /** Returns the free blocks, next to be given out first; none if there is no such order. */

@@ -9,7 +9,7 @@ import understudy.prompt.BlockHasher;
  */
 public interface KvCacheSpec {
 
-    /** Returns what turns tokens into block hashes; it carries {@code block-size}. */
+    /** Returns the hasher of blocks, which carries {@code block-size}. */
     BlockHasher hasher();
 
     /** Returns the physical blocks, the null block included. */

@@ -20,7 +20,7 @@ public sealed interface KvEvent {
      * @param tokens the request's tokens
      * @param firstToken position in {@code tokens} of the first block's first token
      * @param loraName the LoRA adapter's name, or empty
-     * @param cacheSalt what keeps the blocks apart from others with the same tokens, or empty
+     * @param cacheSalt salt that keeps the blocks apart from others with the same tokens, or empty
      * @param range the group that stores them, and what it has looked at; null if it is the only one, and stores all
      */
     record Stored(

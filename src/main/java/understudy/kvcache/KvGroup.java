@@ -11,7 +11,7 @@ import java.util.Locale;
  */
 public record KvGroup(Kind kind, int blockSize, int span) {
 
-    /** What a token's layers read of those before it. */
+    /** Part of the earlier tokens that a layer reads for a token. */
     public enum Kind {
         /** Everything. */
         FULL_ATTENTION,

@@ -85,7 +85,7 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
      *
      * @param from tokens computed before
      * @param numKnown tokens known, of which the prompt has {@code numPrompt}
-     * @param junction where a cached prefix ended for some groups only, or 0
+     * @param junction token at which a cached prefix ended for some groups only, or 0
      * @param dropsLastHit whether a hit loses its last block
      */
     public int cut(int numTokens, int from, int numPrompt, int numKnown, int junction, boolean dropsLastHit) {

@@ -7,7 +7,7 @@ import understudy.kvcache.connector.KvTransferParams;
  * Part of an {@link AdmissionRequest} that is about KV from elsewhere.
  *
  * @param requestId of the request, unique in the emulation
- * @param transferParams what a router has said of its KV, or null if nothing
+ * @param transferParams KV transfer parameters that a router sent along, or null if none
  * @param numLoadedTokens leading tokens whose KV has come; 0 if the prompt is to be looked up
  * @param numReservedBlocks blocks that prefills in flight still need, which a load must leave free
  */

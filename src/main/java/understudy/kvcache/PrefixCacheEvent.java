@@ -2,7 +2,7 @@ package understudy.kvcache;
 
 /** Results of the prefix-cache lookup at a request's first admission, in the order in which they are found. */
 public enum PrefixCacheEvent {
-    /** A follow-up turn does not go on from what is cached of its session. */
+    /** A follow-up turn does not continue the cached tokens of its session. */
     CONVERSATIONAL_MISS_UNEXPECTED_PROMPT(1),
     /** A follow-up turn found some of its conversation: by content, a block that no other conversation has used. */
     CONVERSATIONAL_HIT(2),

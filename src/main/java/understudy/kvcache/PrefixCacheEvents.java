@@ -27,7 +27,7 @@ public record PrefixCacheEvents(int mask) {
     }
 
     /**
-     * Returns what a look into a content-addressed cache has come to.
+     * Returns the outcome of a lookup in a content-addressed cache.
      *
      * @param numCachedTokens leading tokens that were found
      * @param findsOwn whether any of them belong to the conversation that the request continues, and to no other

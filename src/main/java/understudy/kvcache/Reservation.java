@@ -74,7 +74,7 @@ public final class Reservation {
             end += STRIDE;
         }
 
-        /** Adds a request of which it does not matter what has been computed. */
+        /** Adds a request; the number of its computed tokens does not matter to the memory. */
         public void add(int handle, int numSlots, int numToCache) {
             add(handle, numSlots, numToCache, 0);
         }
@@ -94,12 +94,12 @@ public final class Reservation {
             end = 0;
         }
 
-        /** Returns what was collected, for a memory to which steps are all the same. */
+        /** Returns the collected reservation, for a memory that does not read step numbers. */
         public Reservation build() {
             return build(0);
         }
 
-        /** Returns what was collected. */
+        /** Returns the collected reservation for a step. */
         public Reservation build(long step) {
             return new Reservation(Arrays.copyOf(numbers, end), step);
         }

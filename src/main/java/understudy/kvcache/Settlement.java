@@ -38,7 +38,10 @@ public final class Settlement {
         return atNanos;
     }
 
-    /** Returns what only a memory of the engine's own family reads, in place of all else; null for other families. */
+    /**
+     * Returns the part that only memories of the engine's own family read, in place of all else; null for other
+     * families.
+     */
     public KvAsk.@Nullable OfFamily own() {
         return own;
     }

@@ -12,7 +12,7 @@ package understudy.latency;
 public record ApiDelay(long nanos, double nanosPerPromptToken) {
     public static final ApiDelay NONE = new ApiDelay(0, 0);
 
-    /** Returns the delay of a prompt of so many tokens that finds nobody before it. */
+    /** Returns the delay of a prompt of so many tokens that does not queue behind others, in nanoseconds. */
     public long nanosOf(int numPromptTokens) {
         return nanos + Math.round(nanosPerPromptToken * numPromptTokens);
     }

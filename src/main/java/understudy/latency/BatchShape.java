@@ -19,6 +19,7 @@ public final class BatchShape {
     private final int numSampled;
     private final int numGroupTokens;
     private final Loras loras;
+    private final int numLoadedTokens;
 
     /**
      * LoRA adapters of a step.
@@ -44,6 +45,7 @@ public final class BatchShape {
         numSampled = builder.numSampled;
         numGroupTokens = 0;
         loras = builder.loras;
+        numLoadedTokens = builder.numLoadedTokens;
     }
 
     private BatchShape(BatchShape batch, int numGroupTokens) {
@@ -57,6 +59,7 @@ public final class BatchShape {
         numSampled = batch.numSampled;
         this.numGroupTokens = numGroupTokens;
         loras = batch.loras;
+        numLoadedTokens = batch.numLoadedTokens;
     }
 
     /** Returns the same batch beside those of other ranks of a data-parallel group: with it, so many new tokens. */
@@ -121,8 +124,8 @@ public final class BatchShape {
     }
 
     /**
-     * Returns the new tokens of all ranks of a data-parallel group in the step; where nobody has told them, those of so
-     * many ranks like this one.
+     * Returns the new tokens of all ranks of a data-parallel group in the step; if the group's sum is unknown, those of
+     * so many ranks like this one.
      */
     public int numGroupTokens(int dataParallelSize) {
         return numGroupTokens > 0 ? numGroupTokens : dataParallelSize * numTokens();
@@ -143,6 +146,11 @@ public final class BatchShape {
         return loras;
     }
 
+    /** Returns the tokens whose KV is copied from the host while the step runs. */
+    public int numLoadedTokens() {
+        return numLoadedTokens;
+    }
+
     /** Collects a batch; reused from step to step. */
     public static final class Builder {
         private int numDecodes;
@@ -155,6 +163,7 @@ public final class BatchShape {
         private int numPrefillTokens;
         private int numSampled;
         private Loras loras = Loras.NONE;
+        private int numLoadedTokens;
 
         /**
          * Adds a sequence.
@@ -198,6 +207,11 @@ public final class BatchShape {
             loras = adapters;
         }
 
+        /** Says of how many tokens the KV is copied from the host while the step runs. */
+        public void setLoadedTokens(int count) {
+            numLoadedTokens = count;
+        }
+
         /** Forgets all sequences. */
         public void clear() {
             numDecodes = 0;
@@ -208,9 +222,10 @@ public final class BatchShape {
             numPrefillTokens = 0;
             numSampled = 0;
             loras = Loras.NONE;
+            numLoadedTokens = 0;
         }
 
-        /** Returns what was collected. */
+        /** Returns the collected shape. */
         public BatchShape build() {
             return new BatchShape(this);
         }

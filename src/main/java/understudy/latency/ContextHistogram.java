@@ -89,9 +89,9 @@ final class ContextHistogram {
         }
 
         /**
-         * Returns how many tokens are read while fewer than {@code numReaders} lengths go on, each by the share of readers
-         * that is idle: lengths go on together from the beginning, and those of a power of two end together. What all of
-         * them have does not count.
+         * Returns how many tokens are read while fewer than {@code numReaders} lengths go on, each by the share of
+         * readers that is idle: lengths go on together from the beginning, and those of a power of two end together.
+         * The tokens up to the shortest length, which all of them have, do not count.
          */
         double idleTokens(double numReaders) {
             double idle = 0;

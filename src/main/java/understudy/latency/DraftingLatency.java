@@ -7,7 +7,7 @@ import java.util.List;
  * Another model's time, and that of making drafts behind each step in which a sequence samples.
  *
  * @param target time of the target model, which verifies
- * @param draftsNanos what all drafts of a step take, at least 0
+ * @param draftsNanos time of all drafts of a step, at least 0
  */
 public record DraftingLatency(LatencyModel target, double draftsNanos) implements LatencyModel {
 

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param experts fused kernels of experts
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record GpuSpec(
         String name,
         double memoryGib,
@@ -124,6 +125,11 @@ public record GpuSpec(
     /** Returns floating-point operations per microsecond at the full BF16 rate. */
     double flopPerMicro() {
         return bf16Tflops * FLOP_PER_MICRO_AND_TFLOPS;
+    }
+
+    /** Returns whether there are the figures of a data sheet, which the formulas need. */
+    public boolean hasDataSheet() {
+        return bf16Tflops > 0 && bandwidthGbPerSecond > 0;
     }
 
     /** Returns the operations per microsecond that matrix products reach in a format. */

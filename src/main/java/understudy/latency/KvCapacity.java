@@ -3,10 +3,10 @@ package understudy.latency;
 import java.util.Locale;
 
 /**
- * The KV blocks that fit beside the weights, as vLLM finds out at its start. What it measures there besides weights,
- * peak activations and CUDA graphs, is a reserve here: 1.2 GiB, and more with a large token budget.
+ * KV blocks that fit beside the weights, as vLLM finds out at its start. vLLM also measures peak activations and CUDA
+ * graphs there; here these are a reserve of 1.2 GiB, and more with a large token budget.
  *
- * @param budgetBytes what vLLM may use of a GPU's memory: {@code gpu_memory_utilization} of it
+ * @param budgetBytes memory of a GPU that vLLM may use: {@code gpu_memory_utilization} of it
  * @param weightBytes weights on one GPU
  * @param reserveBytes activations, CUDA graphs and the rest
  * @param loraBytes slots of LoRA adapters on one GPU

@@ -17,7 +17,7 @@ public interface LatencyModel {
         return List.of(new Share("step", stepNanos(batch)));
     }
 
-    /** Returns what the model is made from, a line each, as far as settings do not say it. */
+    /** Returns the sources of the model, a line each, as far as settings do not name them. */
     default List<String> sources() {
         return List.of();
     }

@@ -50,7 +50,7 @@ public final class LayerFit {
                 .toArray();
     }
 
-    /** Returns what each measurement would take by a roofline of the data sheet and nothing else, in microseconds. */
+    /** Returns the time of each measurement by a roofline of the data sheet alone, in microseconds. */
     public double[] predictByDataSheet() {
         var layers = new Layers(gpu.withGemm(new Efficiency(1, 1, 0)));
         return measurements.stream().mapToDouble(layers::hardRooflineMicros).toArray();

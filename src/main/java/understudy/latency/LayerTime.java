@@ -153,7 +153,7 @@ public final class LayerTime {
                 + activation * ffn.sharedExpertSize() * llm.numMoeLayers();
     }
 
-    /** The activation of the experts, gathering their tokens, and adding up what they return. */
+    /** The activation of the experts, gathering their tokens, and adding up their results. */
     private double routedBytes() {
         var ffn = llm.feedForward();
         double perToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();

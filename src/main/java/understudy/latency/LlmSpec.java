@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param expertWeights format of the matrices of experts
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record LlmSpec(
         String name,
         int numLayers,

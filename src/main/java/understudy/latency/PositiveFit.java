@@ -26,7 +26,7 @@ final class PositiveFit {
      * Returns the parameters.
      *
      * @param start first guess, all above 0
-     * @param loss what to make small, of parameters in the same order
+     * @param loss function to minimize, of parameters in the same order
      */
     static double[] fit(double[] start, ToDoubleFunction<double[]> loss) {
         double[] logs = each(start, StrictMath::log);

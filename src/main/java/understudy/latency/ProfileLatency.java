@@ -1,6 +1,7 @@
 package understudy.latency;
 
 import java.util.List;
+import understudy.settings.Section;
 
 /**
  * A device in five numbers, to be fitted to a handful of measured steps: {@code sqrt(c0^2 + (c1 m)^2) + c2 S + c3 A +
@@ -14,7 +15,7 @@ import java.util.List;
  * @param perTokenNanos c1: the slope per new token of a large batch
  * @param perKvTokenNanos c2: each token that a decode attends to
  * @param perAttentionPairNanos c3: each pair of tokens in prefill attention
- * @param perMixedKvTokenNanos c4: what a token that a decode attends to costs in addition when chunks share the step
+ * @param perMixedKvTokenNanos c4: extra time for a token that a decode attends to when chunks share the step
  */
 public record ProfileLatency(
         double weightsNanos,
@@ -23,6 +24,16 @@ public record ProfileLatency(
         double perAttentionPairNanos,
         double perMixedKvTokenNanos)
         implements LatencyModel {
+
+    /** Reads the five numbers. */
+    public static ProfileLatency read(Section profile) {
+        return new ProfileLatency(
+                profile.nanos("weights"),
+                profile.nanos("per-token"),
+                profile.nanos("per-kv-token"),
+                profile.nanos("per-attention-pair"),
+                profile.nanos("per-mixed-kv-token"));
+    }
 
     @Override
     public long stepNanos(BatchShape batch) {

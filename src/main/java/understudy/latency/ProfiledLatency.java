@@ -40,7 +40,7 @@ public final class ProfiledLatency implements LatencyModel {
      * @param llm the model, for its number of layers and experts
      * @param parallelism how they share the model
      * @param gpu each of them, for exchanges; null if unknown, which takes a single one
-     * @param host what a step costs beside the GPU's work
+     * @param host time of a step beside the GPU's work
      */
     public ProfiledLatency(
             KernelTables tables, LlmSpec llm, Parallelism parallelism, @Nullable GpuSpec gpu, HostOverhead host) {
@@ -70,6 +70,11 @@ public final class ProfiledLatency implements LatencyModel {
                 + exchange.allReduceMicros(numTokens)
                 + exchange.all2AllMicros(numTokens, numGroupTokens)
                 + headMicros(batch);
+    }
+
+    @Override
+    public List<String> sources() {
+        return host.execution().sources();
     }
 
     private double hostMicros(double kernelMicros, BatchShape batch) {

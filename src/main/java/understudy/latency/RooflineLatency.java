@@ -28,7 +28,7 @@ public final class RooflineLatency implements LatencyModel {
      * @param gpu each of the GPUs
      * @param parallelism how they share the model
      * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
-     * @param host what a step costs beside the GPU's work
+     * @param host time of a step beside the GPU's work
      */
     public RooflineLatency(
             LlmSpec llm, GpuSpec gpu, Parallelism parallelism, double bytesPerKvElement, HostOverhead host) {
@@ -58,6 +58,11 @@ public final class RooflineLatency implements LatencyModel {
                 + exchange.allReduceMicros(numTokens)
                 + exchange.all2AllMicros(numTokens, numGroupTokens)
                 + headMicros(batch);
+    }
+
+    @Override
+    public List<String> sources() {
+        return host.execution().sources();
     }
 
     private double hostMicros(double kernelMicros, BatchShape batch) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * FlashAttention 2 splits sequences only where there are too few thread blocks to go round; with many more than run at the
  * same time the long ones run beside the others.
  *
- * @param microsPerToken what one thread block takes to read a token, in microseconds; 0 if no sequence is read by one alone
+ * @param microsPerToken time in which one thread block reads a token; 0 if no sequence is read by one alone
  * @param numReaders sequences that keep all multiprocessors busy
  */
 record UnevenContexts(double microsPerToken, double numReaders) {
@@ -25,7 +25,7 @@ record UnevenContexts(double microsPerToken, double numReaders) {
     /** Rounds of thread blocks from which on long ones hide behind others: measured on an RTX 4090. */
     private static final double HIDES_FROM = 2.4;
 
-    /** Returns what is known of a GPU; nothing without one, and of latent attention. */
+    /** Returns the figures of a GPU; none without a GPU, and for latent attention. */
     static UnevenContexts of(LlmSpec llm, @Nullable GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
         var attention = llm.attention();
         if (gpu == null || gpu.attention().numMultiprocessors() == 0 || attention.latent() != null) {
@@ -39,7 +39,7 @@ record UnevenContexts(double microsPerToken, double numReaders) {
                 2.0 * attention.headDim() * bytesPerKvElement / bytesPerMicro, numBlocks / numKvHeads);
     }
 
-    /** Returns what reading takes beyond equally long contexts. */
+    /** Returns the time of reading beyond that of equally long contexts. */
     double micros(BatchShape batch) {
         if (microsPerToken == 0) {
             return 0;

@@ -3,7 +3,7 @@ package understudy.parquet;
 import java.util.Map;
 
 /**
- * Where a column's pages stand in a file, and how they are coded.
+ * Place of a column's pages in a file, and their encoding.
  *
  * @param name of the column
  * @param type of its values

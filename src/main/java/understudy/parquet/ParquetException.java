@@ -1,6 +1,6 @@
 package understudy.parquet;
 
-/** A Parquet file that is damaged, or uses what is not read; the message names the file, and the column if it is one's. */
+/** Damage of a Parquet file, or an unknown feature; the message names the file, and the column if there is one. */
 public final class ParquetException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

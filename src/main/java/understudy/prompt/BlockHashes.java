@@ -18,13 +18,13 @@ final class BlockHashes {
         this.end = end;
     }
 
-    /** Hashes tokens for a prompt, which tells apart what has the same tokens. */
+    /** Hashes tokens for a prompt, whose LoRA adapter, salt and the like tell equal tokens apart. */
     static BlockHashes of(BlockHasher hasher, Prompt prompt, TokenSequence tokens) {
         return of(hasher, prompt, tokens, new long[tokens.length() / hasher.blockSize()], 0, hasher.start(prompt));
     }
 
     /**
-     * Hashes what is not hashed yet of tokens for such a prompt.
+     * Hashes the blocks of tokens that are not hashed yet, for such a prompt.
      *
      * @param numShared how many tokens they have in common with those of these hashes, from the first on
      */

@@ -27,7 +27,7 @@ public final class HashIndex {
 
     private int size;
 
-    /** Keeps the compiler from leaving out reads whose result nobody needs. */
+    /** Sum of prefetched values, kept so that the compiler does not leave out the reads. */
     @SuppressWarnings("unused")
     private long touched;
 

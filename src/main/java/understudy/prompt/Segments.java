@@ -2,7 +2,7 @@ package understudy.prompt;
 
 import it.unimi.dsi.fastutil.HashCommon;
 
-/** Numbers for pieces of synthetic text, kept apart by what they are for. */
+/** Numbers for pieces of synthetic text, kept apart by purpose. */
 public final class Segments {
     private static final int SHIFT = 56;
 

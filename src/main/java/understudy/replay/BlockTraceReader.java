@@ -72,7 +72,7 @@ public final class BlockTraceReader implements Closeable {
         return chunk.numBlocks();
     }
 
-    /** Returns what part of the files has been read, from 0 to 1; 0 as long as that is not known. */
+    /** Returns the share of the files read so far, from 0 to 1; 0 as long as that is not known. */
     public double share() {
         return files.share();
     }

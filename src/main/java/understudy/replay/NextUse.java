@@ -9,7 +9,7 @@ import understudy.replay.cache.BeladyCache;
  * so replays of any policy and capacity may share it.
  */
 public final class NextUse {
-    /** The next access of what is not accessed again. */
+    /** Next access of a block that is not accessed again. */
     public static final int NEVER = BeladyCache.NEVER;
 
     private final int[] nextUses;

@@ -49,7 +49,7 @@ public final class ReplayPage {
 
     /** Returns the rates of policies that one can have, and of those to compare them with. A rate that is none is null. */
     private Figures rates() {
-        // Where no policy has a capacity, there is one column all the same.
+        // Without a policy that has a capacity, there is one column all the same.
         var capacities = report.capacities().isEmpty() ? List.of(0) : report.capacities();
         var figures = new Figures()
                 .add("capacities", report.capacities())

@@ -29,9 +29,9 @@ public enum ReplayPolicy {
     LFU_FIFO,
     /** The block that came in first. */
     FIFO,
-    /** S3-FIFO: what is accessed once goes soon. */
+    /** S3-FIFO: blocks that are accessed only once go soon. */
     S3FIFO,
-    /** ARC: recency against frequency, by what was missed. */
+    /** ARC: recency against frequency, balanced by the misses of each. */
     ARC,
     /** The first prefix caching of vLLM (PR #2762): the oldest last request, then the block deepest in its prompt. */
     LRU_LONGEST_PREFIX,
@@ -44,7 +44,7 @@ public enum ReplayPolicy {
      * MIN that need not admit a block whose next access is further away than all others': no policy hits more blocks.
      */
     BELADY_BYPASS,
-    /** No eviction: what a cache without bounds would hit. */
+    /** No eviction: the hits of a cache without bounds. */
     INFINITE;
 
     /** Returns the policy of this name, as {@link #toString} has it. */

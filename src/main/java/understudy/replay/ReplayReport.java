@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * @param chunks that stream
  * @param blockSize tokens per block
  * @param smallRatio share of S3-FIFO's small queue
- * @param maxFreq where S3-FIFO's frequencies saturate
+ * @param maxFreq highest frequency that S3-FIFO counts
  * @param sharing how much content comes back, and after how long
  * @param results one per cache, at least one, by policy and then by capacity
  */
@@ -51,7 +51,7 @@ public record ReplayReport(
                 .toList();
     }
 
-    /** Returns what a policy has reached with a capacity; a policy without bounds reaches the same with each. */
+    /** Returns the result of a policy with a capacity; a policy without bounds has the same with each. */
     public Optional<ReplayResult> result(ReplayPolicy policy, int capacityBlocks) {
         return results.stream()
                 .filter(result -> result.policy() == policy)

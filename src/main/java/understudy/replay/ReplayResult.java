@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Result of a replay.
  *
- * @param policy what was evicted first
+ * @param policy rule of eviction
  * @param capacityBlocks blocks in the cache; {@link ReplaySettings#UNBOUNDED} where nothing was evicted
  * @param blockSize tokens per block
  * @param totalRequests requests replayed

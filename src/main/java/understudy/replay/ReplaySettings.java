@@ -3,11 +3,11 @@ package understudy.replay;
 /**
  * Settings of the cache that a trace is replayed against.
  *
- * @param policy what is evicted first
+ * @param policy rule of eviction
  * @param capacityBlocks blocks in the cache, at least 1; {@link #UNBOUNDED} where the policy evicts nothing
  * @param blockSize tokens per block, at least 1
  * @param smallRatio share of the small queue of {@code s3fifo}, between 0 and 1; of no meaning to others
- * @param maxFreq where the frequencies of {@code s3fifo} saturate, at least 0; of no meaning to others
+ * @param maxFreq highest frequency that {@code s3fifo} counts, at least 0; of no meaning to others
  */
 public record ReplaySettings(ReplayPolicy policy, int capacityBlocks, int blockSize, double smallRatio, int maxFreq) {
     /** The capacity of a cache that evicts nothing. */

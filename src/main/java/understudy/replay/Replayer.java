@@ -65,7 +65,7 @@ public final class Replayer {
         replay(chunk);
     }
 
-    /** Returns what has been found so far. */
+    /** Returns the result so far. */
     public ReplayResult finish() {
         return ReplayResultBuilder.builder()
                 .policy(settings.policy())

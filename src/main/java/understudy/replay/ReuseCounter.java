@@ -33,7 +33,7 @@ public final class ReuseCounter {
         numAccesses += blocks.length;
     }
 
-    /** Returns what was counted so far. */
+    /** Returns the counts so far. */
     public SharingView finish() {
         int numPowers = MAX_POWERS;
         while (numPowers > 1 && reusesByPower[numPowers - 1] == 0) {

@@ -68,7 +68,7 @@ final class TraceFiles implements Closeable {
         return null;
     }
 
-    /** Returns what part of the files has been read, from 0 to 1; 0 as long as that is not known. */
+    /** Returns the share of the files read so far, from 0 to 1; 0 as long as that is not known. */
     double share() {
         long numBytes = numBytesOfEarlier + (input == null ? 0 : input.numBytes());
         return totalBytes == 0 ? 0 : Math.min(1, (double) numBytes / totalBytes);

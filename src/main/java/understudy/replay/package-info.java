@@ -1,5 +1,5 @@
 /**
- * Replay of block traces: what a prefix cache of a given size and eviction policy would have hit, and how far apart in
+ * Replay of block traces: the hits of a prefix cache of a given size and eviction policy, and how far apart in
  * time and in blocks content is used again.
  *
  * <p>Start with {@link understudy.replay.TraceChunk}, the form in which a trace is replayed, then {@link
@@ -11,7 +11,7 @@
  * from anywhere, and those that go by arrival are heaps. They know a block of memory, and its content by hash. In a
  * trace nothing is ever in use, and content is known by a dense id: a hit changes a number at most, or moves a block to
  * the end of a list, fifo needs no more than a ring, and a ghost no hash. A class for both would make one of two pay
- * for what only the other one needs. Where nothing is held from one request to the next, both hit the same under {@code
+ * for what only the other one needs. If no request holds blocks while another one runs, both hit the same under {@code
  * lru}, {@code lru-longest-prefix}, {@code lfu} and {@code fifo}. Under {@code s3fifo} and {@code arc} they do not: see
  * there.
  */

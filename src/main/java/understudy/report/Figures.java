@@ -23,7 +23,7 @@ public final class Figures {
      * One figure.
      *
      * @param title for people; empty if they do not see it
-     * @param isInJson whether programs see it; what follows from others is for people alone
+     * @param isInJson whether programs see it; figures that follow from others are for people alone
      */
     private record Figure(String title, Unit unit, @Nullable Object value, boolean isInJson) {}
 
@@ -62,7 +62,7 @@ public final class Figures {
         return this;
     }
 
-    /** Adds what is JSON already. */
+    /** Adds a figure that is JSON already. */
     public Figures addJson(String key, String json) {
         return add(key, new Json(json));
     }

@@ -15,7 +15,7 @@ public final class FleetLog {
     /**
      * Records how many replicas there are from now on.
      *
-     * @param numRunning those with a process, which may be neither ready nor starting: what they cost
+     * @param numRunning those with a process, which may be neither ready nor starting; they count for the cost
      */
     public void add(FleetStats.Point now, int numRunning) {
         replicaNanos = replicaNanos(now.atNanos());

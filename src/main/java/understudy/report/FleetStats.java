@@ -3,7 +3,7 @@ package understudy.report;
 import java.util.List;
 
 /**
- * Figures of the replicas of a run, all together, and what they cost.
+ * Figures of the replicas of a run, all together, and their cost.
  *
  * @param replicaHours virtual time of all replicas from their start, loading included, to their end; without the time
  *     in which they were down
@@ -20,7 +20,7 @@ public record FleetStats(double replicaHours, double gpuHours, double gpuHourPri
         return gpuHours * gpuHourPrice;
     }
 
-    /** Returns what a million answer tokens cost, if these were all. */
+    /** Returns the cost of a million answer tokens, if the run had no others; 0 without any. */
     public double costPerMillionTokens(long numOutputTokens) {
         return numOutputTokens == 0 ? 0 : cost() / numOutputTokens * 1e6;
     }

@@ -5,7 +5,7 @@ public enum Outcome {
     /** It was answered, by a stop token or up to its limit. */
     COMPLETED,
     /**
-     * Its replica was only to compute the prompt, and has done so or not; what becomes of the request is recorded
+     * Its replica was only to compute the prompt, and has done so or not; the outcome of the request is recorded
      * elsewhere.
      */
     PREFILL_LEG,

@@ -11,7 +11,7 @@ import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.PromptTokens;
 import understudy.report.transfers.ReplicaTransfers;
 
-/** Counts what one replica does, while it does it. */
+/** Counts the events of one replica as they happen. */
 public final class ReplicaCounters {
     private final int replicaIndex;
     private final String group;
@@ -91,7 +91,7 @@ public final class ReplicaCounters {
         }
     }
 
-    /** Takes note that a request that was preempted {@code preemptions} times begins anew on another replica. */
+    /** Counts the preemptions of a request that begins anew on another replica. */
     public void onWithdrawn(int preemptions) {
         numPreemptionsWithdrawn += preemptions;
     }
@@ -123,7 +123,7 @@ public final class ReplicaCounters {
         loras = loras.plus(batch.loras());
     }
 
-    /** Counts what has become of a step's drafts. */
+    /** Adds the counts of a step's drafts. */
     public void onVerified(DraftCounts verified) {
         drafts = drafts.plus(verified);
     }

@@ -19,9 +19,9 @@ import understudy.report.transfers.ReplicaTransfers;
  * @param numPreemptions how often a request lost its blocks
  * @param peakKvUsage largest share of blocks in use after planning a step, 0 to 1
  * @param prefixCache lookups in its prefix table
- * @param drafts what has become of drafts
- * @param loras what LoRA adapters took
- * @param transfers where the KV of its prompts came from
+ * @param drafts counts of drafts
+ * @param loras use of LoRA adapters
+ * @param transfers sources of the KV of its prompts
  */
 @RecordBuilder
 public record ReplicaStats(

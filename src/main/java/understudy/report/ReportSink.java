@@ -4,10 +4,10 @@ import com.github.freva.asciitable.ColumnData;
 import java.util.Collection;
 import java.util.List;
 
-/** Sink of a report's content: lines under headings, then tables, whatever they are to look like. */
+/** Sink of a report's content: lines under headings, then tables; the sink decides on their look. */
 public interface ReportSink {
 
-    /** Begins a block of lines; {@code fill} is what the console draws the heading with. */
+    /** Begins a block of lines; the console draws the rule of the heading with {@code fill}. */
     void heading(String title, char fill);
 
     void line(String label, String value);

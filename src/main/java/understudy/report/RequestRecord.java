@@ -12,8 +12,8 @@ import understudy.prompt.SessionTurn;
  * Record of a request that has ended, with all that a report says about it. Times are virtual nanoseconds.
  *
  * @param requestId unique in the run
- * @param replicaIndex where it ended, from 0, or {@link #NO_REPLICA}
- * @param outcome what became of it
+ * @param replicaIndex index of the replica on which it ended, from 0, or {@link #NO_REPLICA}
+ * @param outcome its end
  * @param arrivalNanos when its sender sent it
  * @param queuedNanos when it entered the replica's waiting queue
  * @param scheduledNanos when it was first admitted
@@ -26,7 +26,7 @@ import understudy.prompt.SessionTurn;
  * @param numPreemptions how often it lost its blocks
  * @param priority smaller is more urgent
  * @param turn its place in a conversation
- * @param events what the look into the prefix cache has come to, at {@code scheduledNanos}
+ * @param events outcome of the prefix lookup, at {@code scheduledNanos}
  * @param tokenNanos when each output token was sampled, or empty unless details are kept
  */
 @RecordBuilder

@@ -31,7 +31,7 @@ public final class Result {
     /**
      * Adds a block of figures that people see.
      *
-     * @param fill what the console draws the heading with
+     * @param fill character of the rule that the console draws around the heading
      * @param keys of the figures, as {@link Figures#lines} takes them
      */
     public Result block(String title, char fill, String... keys) {
@@ -69,7 +69,7 @@ public final class Result {
         parts.forEach(part -> part.accept(sink));
     }
 
-    /** Returns what people read, with a line break at its end. */
+    /** Returns the text for people, with a line break at its end. */
     public String text() {
         var text = new ReportText();
         showIn(text);

@@ -8,7 +8,7 @@ import understudy.kvcache.KvCacheAudit;
 /**
  * Record of a run from its actors: the facts from which the report is computed and the invariants are checked.
  *
- * @param log what was written down while it went on
+ * @param log records collected during the run
  * @param replicas one entry per replica, in order of index
  * @param numPlanned requests that the workload announced
  * @param numSent requests that were sent
@@ -17,7 +17,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was interrupted
  * @param replicaHistory how many replicas there were from when on, in order of time
- * @param fleet what all replicas together have come to; empty unless it is asked for
+ * @param fleet hours, cost and number of all replicas together; empty unless it is asked for
  */
 @RecordBuilder
 public record RunRecord(

@@ -23,7 +23,7 @@ import understudy.report.transfers.TransferReport;
  *     gaps, peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numAborted requests that their sender gave up
- * @param numRejected requests that were turned away, for whatever reason
+ * @param numRejected requests that were turned away, for any reason
  * @param loadShed those of them that were turned away because of the load, by reason; none if there were none
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param numUnfinished requests that had not ended
@@ -40,12 +40,12 @@ import understudy.report.transfers.TransferReport;
  * @param prefixCache lookups in tokens, summed over replicas
  * @param numPreemptions how often a request lost its blocks
  * @param replicas one entry per replica
- * @param prefixCaching what prefix caching did for the answered requests
+ * @param prefixCaching effect of prefix caching on the answered requests
  * @param goodput how many requests have kept to their service levels
- * @param timeline what has come to pass when, if that was asked for
+ * @param timeline figures per interval; off unless {@code report.timeline} is set
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
- * @param fleet what all replicas together have come to; empty unless it is asked for
- * @param transfers where the KV of prompts came from; empty unless a replica has a connector
+ * @param fleet hours, cost and number of all replicas together; empty unless it is asked for
+ * @param transfers sources of the KV of prompts; empty unless a replica has a connector
  */
 @RecordBuilder
 public record RunReport(
@@ -178,12 +178,12 @@ public record RunReport(
         return perSecond(totalInputTokens + totalOutputTokens);
     }
 
-    /** Returns what has become of drafts, summed over replicas. */
+    /** Returns the counts of drafts, summed over replicas. */
     public DraftCounts drafts() {
         return replicas.stream().map(ReplicaStats::drafts).reduce(DraftCounts.NONE, DraftCounts::plus);
     }
 
-    /** Returns what LoRA adapters took, summed over replicas. */
+    /** Returns the use of LoRA adapters, summed over replicas. */
     public LoraCounts loras() {
         return replicas.stream().map(ReplicaStats::loras).reduce(LoraCounts.NONE, LoraCounts::plus);
     }

@@ -286,7 +286,7 @@ public final class RunResult {
                 });
     }
 
-    /** Returns what a run has taken of the machine. */
+    /** Returns the use of this machine by a run. */
     public static Figures host(RunReport report, HostStats host) {
         double wall = host.wallSeconds();
         return new Figures()

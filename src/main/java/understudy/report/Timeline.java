@@ -6,8 +6,8 @@ import java.util.List;
 import understudy.report.latency.LatencyStats;
 
 /**
- * Timeline of a run: what has come to pass in each interval. They are equally long, but for the last one, which ends with
- * the run.
+ * Timeline of a run: figures of each interval. Intervals are equally long, but for the last one, which ends with the
+ * run.
  *
  * @param hasLevels whether there are service levels, so that good requests are counted
  */
@@ -23,7 +23,7 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
      *
      * @param startSeconds virtual time
      * @param numGood of the requests completed in it, those that have kept to their service levels
-     * @param ttft of the requests that got their first token in it, whatever became of them
+     * @param ttft of the requests that got their first token in it, even if they failed later
      * @param numReady fewest replicas at a time that took requests
      */
     public record Interval(

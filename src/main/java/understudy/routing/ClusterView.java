@@ -10,7 +10,7 @@ import java.util.List;
 import understudy.engine.Request;
 
 /**
- * Router's view of its replicas, by index from 0: what it has sent and not heard back of, and the latest report of each.
+ * Router's view of its replicas, by index from 0: requests sent without an answer yet, and the latest report of each.
  */
 public final class ClusterView {
     private final List<ReplicaTraits> traits = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class ClusterView {
         return nowNanos;
     }
 
-    /** Returns what the router is configured with about a replica. */
+    /** Returns the traits of a replica that the router is configured with. */
     public ReplicaTraits traits(int replica) {
         return traits.get(replica);
     }

@@ -20,12 +20,12 @@ public final class KvEventChannel {
     /** Creates a channel that draws losses from a random stream of its own. */
     public KvEventChannel(Wire wire, UniformRandomProvider random) {
         loss = wire.kvEventLoss();
-        // Where nothing arrives, nobody notices that anything is missing.
+        // If every batch is lost, no later one shows that batches are missing.
         hasReplay = wire.kvEventReplayNanos().isPresent() && loss < 1;
         this.random = random;
     }
 
-    /** Takes a batch, and returns what the router is to apply now. */
+    /** Takes a batch, and returns the events that the router applies now: none if it is lost, more after a replay. */
     public List<KvEvent> offer(List<KvEvent> batch) {
         boolean isLost = loss > 0 && random.nextDouble() < loss;
         if (!hasReplay) {
@@ -51,7 +51,7 @@ public final class KvEventChannel {
         return all;
     }
 
-    /** Forgets what is missing, since the replica has gone. */
+    /** Forgets the missing events, since the replica has gone. */
     public void clear() {
         missing.clear();
         isReplayWanted = false;

@@ -20,7 +20,7 @@ public record LoadReport(
         double kvCacheUsage,
         long pendingPrefillTokens,
         AdapterUse adapters) {
-    /** What is known of a replica that has not reported yet. */
+    /** Report of a replica that has not reported yet. */
     public static final LoadReport NONE = new LoadReport(0, 0, 0, 0, 0);
 
     /** Returns the report with another share of the KV blocks in use. */

@@ -6,10 +6,10 @@ import understudy.settings.Section;
 /** Settings of a routing policy in a scenario: the section {@code router.<name of the policy>}. */
 public interface PolicySettings {
 
-    /** Returns a number; what is not one, or out of range, is an error that names key and range. */
+    /** Returns a number; any other value, or one out of range, is an error that names key and range. */
     double number(String key, double min, double max);
 
-    /** Returns a whole number; what is not one, or out of range, is an error that names key and range. */
+    /** Returns a whole number; any other value, or one out of range, is an error that names key and range. */
     long wholeNumber(String key, long min, long max);
 
     /** Returns the value, which must be one of some names in lower case and with hyphens. */

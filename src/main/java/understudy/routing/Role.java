@@ -6,7 +6,9 @@ public enum Role {
     BOTH,
     /** It computes prompts for others. */
     PREFILL,
-    /** It goes on with the answers to prompts that others have computed; it computes a prompt where nobody else does. */
+    /**
+     * It goes on with the answers to prompts that others have computed, and computes a prompt if no other replica does.
+     */
     DECODE;
 
     /** Returns whether it answers requests. */

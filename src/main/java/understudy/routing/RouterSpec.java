@@ -10,10 +10,10 @@ import understudy.workload.RandomStreams;
 /**
  * Specification of a router. A value: any number of routers may be built with it.
  *
- * @param policy makes what chooses among replicas
- * @param ownWire how late, and how complete, what the router knows is
+ * @param policy factory of the policy that chooses among replicas
+ * @param ownWire delay and loss of the signals from replicas
  * @param alsoWanted signals that are wanted whatever the policy
- * @param streams where its random numbers come from
+ * @param streams source of its random numbers
  * @param minPeerFetchTokens tokens that another replica has more than the chosen one, from which on they are fetched from its
  *     host's memory; 0 is never
  * @param disaggregation when prompts are computed by another replica than the one that answers; null for never

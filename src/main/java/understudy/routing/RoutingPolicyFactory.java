@@ -10,7 +10,7 @@ import understudy.workload.RandomStreams;
  * Factory of a routing policy with its settings. It is a value: each run makes a policy of its own with it.
  *
  * @param name the policy's name in a scenario
- * @param signals what the policy wants to be told; nothing else is collected
+ * @param signals signals of replicas that the policy reads; no others are collected
  * @param maker makes a policy without history
  */
 public record RoutingPolicyFactory(String name, Set<Signal> signals, Function<Cluster, RoutingPolicy> maker) {
@@ -21,7 +21,7 @@ public record RoutingPolicyFactory(String name, Set<Signal> signals, Function<Cl
      * @param hasher hashes prompts as the replicas do
      * @param numReplicas replicas at the start, at least 1
      * @param maxModelLen longest sequence in tokens that the replicas take; longer prompts are turned away
-     * @param streams where its random numbers come from
+     * @param streams source of its random numbers
      */
     public record Cluster(BlockHasher hasher, int numReplicas, int maxModelLen, RandomStreams streams) {}
 

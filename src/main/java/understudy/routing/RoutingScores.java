@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
  * Reasons for a policy's choice of a replica, for people.
  *
  * @param rule which of the policy's rules decided, in a few words
- * @param parts what the rule looked at, and beside it, what decides most first
+ * @param parts figures that the rule compared, and others for information; the decisive one first
  */
 public record RoutingScores(String rule, List<Part> parts) {
 

@@ -11,7 +11,7 @@ final class SentRequests {
     private final LongArrayList prefillTokens = new LongArrayList();
     private final LongArrayList prefillNanos = new LongArrayList();
 
-    /** What one request adds to the sums of its replica. */
+    /** Share of one request in the sums of its replica. */
     record Entry(int replica, int numPromptTokens, int numPrefillTokens, long prefillNanos) {
         private Entry withoutPrefill() {
             return new Entry(replica, numPromptTokens, 0, 0);

@@ -1,6 +1,6 @@
 package understudy.routing;
 
-/** Signal of the replicas that a router may want; what nobody wants is not sent. */
+/** Signal of the replicas that a router may want; unwanted signals are not sent. */
 public enum Signal {
     /** Changes of the prefix-hash tables. */
     KV_EVENTS,

@@ -3,7 +3,7 @@ package understudy.routing;
 import java.util.OptionalLong;
 
 /**
- * Wire between replicas and router: how old, and how complete, what the router knows is.
+ * Wire between replicas and router: delay and loss of the signals that the router gets.
  *
  * @param loadReportIntervalNanos from one load report to the next while anything changes; 0 is one for each change
  * @param loadReportDelayNanos how long a load report is under way

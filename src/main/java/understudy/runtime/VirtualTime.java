@@ -25,7 +25,7 @@ import scala.concurrent.ExecutionContext;
  * <p>Never {@code ask} an actor in here from outside while the clock jumps: the time-out would be virtual. Use
  * {@code tell} and a time-out of your own.
  *
- * @param <T> what the guardian understands
+ * @param <T> type of the guardian's messages
  */
 public final class VirtualTime<T> implements Clock, AutoCloseable {
     private final EventLoop loop;

@@ -12,6 +12,7 @@ import understudy.latency.GpuSpec;
 import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
+import understudy.latency.kind.Device;
 import understudy.settings.Section;
 
 /**
@@ -47,6 +48,10 @@ public record Deployment(
     private static final double DEFAULT_KV_BYTES_PER_TOKEN = 131_072;
 
     private static final int DEFAULT_NUM_LAYERS = 32;
+    private static final int DEFAULT_HIDDEN_SIZE = 4096;
+
+    /** Weights of Llama-3.1-8B in 16 bits. */
+    private static final double DEFAULT_WEIGHT_BYTES = 16.06e9;
 
     private enum KvCacheDtype {
         AUTO,
@@ -57,7 +62,7 @@ public record Deployment(
         FP8_E5M2
     }
 
-    /** Reads what both sections say about the hardware. */
+    /** Reads the hardware from both sections. */
     static Deployment read(Section latency, Section kvCache) {
         var llm = latency.text(LLM).isEmpty() ? null : withDtype(LlmFile.find(latency, LLM), latency);
         var gpu = latency.text(GPU).isEmpty() ? null : GpuFile.find(latency, GPU);
@@ -127,24 +132,14 @@ public record Deployment(
                         file.source());
     }
 
-    /** Returns the model, which {@code key} of the section must name. */
-    static LlmSpec llm(Section latency, Deployment deployment) {
-        if (deployment.llm == null) {
-            throw latency.unusable(LLM, "but this latency model needs a model: --set latency.llm=NAME");
-        }
-        return deployment.llm.spec();
-    }
-
-    /** Returns the GPU's file, which the section must name. */
-    static GpuFile gpu(Section latency, Deployment deployment) {
-        if (deployment.gpu == null) {
-            throw latency.unusable(GPU, "but this latency model needs a GPU: --set latency.gpu=NAME");
-        }
-        if (!deployment.gpu.hasDataSheet()) {
-            throw latency.unusable(
-                    GPU, "whose file lacks bf16-tflops or bandwidth-gb-per-s, which this latency model needs");
-        }
-        return deployment.gpu;
+    /** Returns the device from which the time of a step follows. */
+    Device device() {
+        return new Device(
+                model(),
+                gpu == null ? null : new Device.Gpu(gpu.spec(), gpu.profile(), gpu.kernelTables()),
+                parallelism,
+                pipelineParallelSize,
+                bytesPerKvElement);
     }
 
     @Override
@@ -154,7 +149,7 @@ public record Deployment(
 
     @Override
     public boolean hasDataSheet() {
-        return gpu != null && gpu.hasDataSheet();
+        return gpu != null && gpu.spec().hasDataSheet();
     }
 
     @Override
@@ -256,8 +251,8 @@ public record Deployment(
         return lines;
     }
 
-    /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
-    double kvBytesPerTokenPerGpu() {
+    @Override
+    public double kvBytesPerTokenPerGpu() {
         return llm == null
                 ? DEFAULT_KV_BYTES_PER_TOKEN / numGpus()
                 : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement) / pipelineParallelSize;
@@ -275,6 +270,16 @@ public record Deployment(
     int lockstepSize() {
         boolean isDense = llm != null && llm.spec().feedForward().numExperts() == 0;
         return isDense ? 1 : parallelism.dataParallelSize();
+    }
+
+    /** Returns the bytes of the weights on all GPUs together. */
+    double weightBytes() {
+        return llm == null ? DEFAULT_WEIGHT_BYTES : llm.spec().weightBytesPerRank(Parallelism.ofTensors(1));
+    }
+
+    /** Returns the length of an embedding. */
+    int hiddenSize() {
+        return llm == null ? DEFAULT_HIDDEN_SIZE : llm.spec().hiddenSize();
     }
 
     /** Returns how many layers have a KV cache. */

@@ -1,19 +1,18 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import java.util.Optional;
 import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
+import understudy.settings.Section;
 
 /**
  * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables
  * nor the section {@code workload} count, and a server listens at any port that is free unless the settings name one.
  */
 public final class EmbeddedScenario {
-    private static final Config ANY_PORT = ConfigFactory.parseString("server.port = 0");
+    private static final Section ANY_PORT = Section.of("server.port = 0");
 
     private final Scenario scenario;
 
@@ -24,11 +23,13 @@ public final class EmbeddedScenario {
     /**
      * Reads settings over the defaults of {@code understudy-defaults.conf}.
      *
+     * @param settings in HOCON
      * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is
      *     allowed
      */
-    public static EmbeddedScenario of(Config settings) {
-        return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings.withFallback(ANY_PORT))));
+    public static EmbeddedScenario of(String settings) {
+        var merged = new ScenarioFile(Map.of()).load(Section.of(settings).withFallback(ANY_PORT));
+        return new EmbeddedScenario(Scenario.read(merged));
     }
 
     /** Returns the cluster to build. */
@@ -47,7 +48,7 @@ public final class EmbeddedScenario {
      * @throws RuntimeException if a value cannot be used; the message says which, and what is allowed
      */
     public ApiSettings server() {
-        return ServerSettings.read(scenario);
+        return scenario.server().read();
     }
 
     /** Returns how KV events are to be published, or empty if they are not. */

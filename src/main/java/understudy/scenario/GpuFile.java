@@ -18,8 +18,8 @@ import understudy.settings.Section;
  * @param spec the figures
  * @param profile the same device in five numbers, if all are 0 there are none
  * @param status how far they can be trusted
- * @param assumed what is assumed although the rest is fitted
- * @param source where they are from
+ * @param assumed figures that are assumed although the rest is fitted
+ * @param source source of the figures
  * @param kernelTables its name in NVIDIA AIConfigurator's database, empty if it is not there
  */
 public record GpuFile(
@@ -44,11 +44,6 @@ public record GpuFile(
                 .find(name)
                 .map(GpuFile::read)
                 .orElseThrow(() -> section.unusable(key, SpecFiles.GPUS.allowed(name)));
-    }
-
-    /** Returns whether there are the figures of a data sheet, which the formulas need. */
-    public boolean hasDataSheet() {
-        return spec.bf16Tflops() > 0 && spec.bandwidthGbPerSecond() > 0;
     }
 
     public static GpuFile read(Section file) {
@@ -83,26 +78,16 @@ public record GpuFile(
                 .build();
         return new GpuFile(
                 spec,
-                profile(file.section("profile")),
+                ProfileLatency.read(file.section("profile")),
                 file.choice("status", Status.class),
                 file.texts("assumed"),
                 file.text("source"),
                 file.text("kernel-tables"));
     }
 
-    /** Reads the five numbers of {@link ProfileLatency}. */
-    static ProfileLatency profile(Section profile) {
-        return new ProfileLatency(
-                profile.nanos("weights"),
-                profile.nanos("per-token"),
-                profile.nanos("per-kv-token"),
-                profile.nanos("per-attention-pair"),
-                profile.nanos("per-mixed-kv-token"));
-    }
-
     /** Returns the five numbers that a scenario has by default. */
     public static ProfileLatency genericProfile() {
-        return profile(new Section(Defaults.CONFIG, "").section("latency").section("profile"));
+        return ProfileLatency.read(Defaults.SCENARIO.section("latency").section("profile"));
     }
 
     private static Efficiency efficiency(Section section) {

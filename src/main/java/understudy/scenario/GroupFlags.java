@@ -1,12 +1,9 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigObject;
-import com.typesafe.config.ConfigValueFactory;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** Flags for one entry of {@code cluster.groups}, whose name stands in the key: {@code cluster.groups.decode.replicas}. */
 final class GroupFlags {
@@ -30,7 +27,7 @@ final class GroupFlags {
      *
      * @throws ScenarioException if it has no such group
      */
-    Config apply(Config scenario) {
+    Section apply(Section scenario) {
         var result = scenario;
         for (var flag : flags.entrySet()) {
             result = apply(result, flag.getKey(), flag.getValue());
@@ -38,27 +35,22 @@ final class GroupFlags {
         return result;
     }
 
-    private static Config apply(Config scenario, String key, String value) {
+    private static Section apply(Section scenario, String key, String value) {
         var parts = key.substring(PREFIX.length()).split("\\.", 2);
-        var groups = scenario.getConfigList(LIST);
+        var groups = scenario.sections(LIST);
         var names = groups.stream().map(GroupFlags::name).toList();
         if (parts.length < 2 || !names.contains(parts[0])) {
             String known =
                     names.isEmpty() ? "the scenario has no groups" : "the groups are " + String.join(", ", names);
             throw new ScenarioException("--set " + key + ": must be " + PREFIX + "NAME.KEY; " + known);
         }
-        List<ConfigObject> changed = groups.stream()
-                .map(group -> parts[0].equals(name(group)) ? with(group, parts[1], key, value) : group)
-                .map(Config::root)
+        var changed = groups.stream()
+                .map(group -> parts[0].equals(name(group)) ? group.with(parts[1], value, "--set " + key) : group)
                 .toList();
-        return scenario.withValue(LIST, ConfigValueFactory.fromIterable(changed));
+        return scenario.withSections(LIST, changed);
     }
 
-    private static String name(Config group) {
-        return group.hasPath("name") ? group.getString("name") : "";
-    }
-
-    private static Config with(Config group, String path, String key, String value) {
-        return group.withValue(path, ConfigValueFactory.fromAnyRef(value, "--set " + key));
+    private static String name(Section group) {
+        return group.has("name") ? group.text("name") : "";
     }
 }

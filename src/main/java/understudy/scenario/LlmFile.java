@@ -15,7 +15,7 @@ import understudy.settings.Section;
  * @param paramsBillion published number of weights, 0 if unknown
  * @param hasLoraEmbeddings whether vLLM keeps a place for an adapter's tables of the embedding and the head ({@code
  *     embedding_modules} of the model's class)
- * @param source where the dimensions are from
+ * @param source source of the dimensions
  */
 public record LlmFile(
         LlmSpec spec, GpuFile.Status status, double paramsBillion, boolean hasLoraEmbeddings, String source) {

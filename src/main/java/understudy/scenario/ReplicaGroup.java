@@ -1,8 +1,5 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigValueFactory;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,16 +8,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
+import understudy.engine.family.EngineSettings;
 import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.tier.TierSettings;
 import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
+import understudy.latency.kind.LatencySettings;
 import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
@@ -30,6 +31,7 @@ import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.transfer.KvTransferSpec;
+import understudy.transfer.TransferSettings;
 import understudy.workload.RandomStreams;
 
 /**
@@ -38,6 +40,7 @@ import understudy.workload.RandomStreams;
  * @param name empty where there is no list
  * @param numReplicas at least 1, or 0 for one that only grows by changes
  * @param engine settings of each replica's scheduler and memory
+ * @param deployment the model and the GPUs
  * @param latency how long a step takes
  * @param role its part in the cluster
  * @param transfers how its KV is moved, or null if it never is
@@ -48,13 +51,14 @@ public record ReplicaGroup(
         String name,
         int numReplicas,
         EngineSpec engine,
+        Deployment deployment,
         LatencySettings latency,
         Role role,
         @Nullable KvTransferSpec transfers,
         List<KvStoreSpec> stores,
         OptionalDouble ownWeight) {
-    /** What an entry of the list says besides sections of the scenario, and its defaults. */
-    static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, role = both, weight = auto");
+    /** Defaults of the keys that an entry of the list has besides sections of the scenario. */
+    static final Section DEFAULTS = Section.of("name = \"\", replicas = 1, role = both, weight = auto");
 
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
@@ -66,7 +70,7 @@ public record ReplicaGroup(
     /** Reads the groups of a scenario, at least one, with at least one replica in all. */
     static List<ReplicaGroup> read(Section root, boolean recordsKvEvents) {
         var cluster = root.section("cluster");
-        var entries = cluster.configs(GROUPS);
+        var entries = cluster.sections(GROUPS);
         if (entries.isEmpty()) {
             int numReplicas = cluster.wholeNumber(REPLICAS, 1, MAX_REPLICAS);
             return List.of(read("", numReplicas, root, Role.BOTH, false, OptionalDouble.empty(), recordsKvEvents));
@@ -78,8 +82,8 @@ public record ReplicaGroup(
         if (isDisaggregated) {
             requireOneEngine(root, entries);
         }
-        for (int i = 0; i < entries.size(); i++) {
-            groups.add(read(root, entries.get(i), "cluster.groups." + i, names, isDisaggregated, recordsKvEvents));
+        for (var entry : entries) {
+            groups.add(read(root, entry, names, isDisaggregated, recordsKvEvents));
         }
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
@@ -88,10 +92,9 @@ public record ReplicaGroup(
     }
 
     /** KV of one engine means nothing to another. */
-    private static void requireOneEngine(Section root, List<? extends Config> entries) {
+    private static void requireOneEngine(Section root, List<Section> entries) {
         var kinds = entries.stream()
-                .map(entry ->
-                        entry.withFallback(root.config().withOnlyPath(KIND)).getString(KIND))
+                .map(entry -> entry.withFallback(root.only(KIND)).text(KIND))
                 .distinct()
                 .toList();
         if (kinds.size() > 1) {
@@ -121,18 +124,13 @@ public record ReplicaGroup(
     }
 
     private ReplicaGroup withEngine(EngineSpec other) {
-        return new ReplicaGroup(name, numReplicas, other, latency, role, transfers, stores, ownWeight);
+        return new ReplicaGroup(name, numReplicas, other, deployment, latency, role, transfers, stores, ownWeight);
     }
 
     private static ReplicaGroup read(
-            Section root,
-            Config entry,
-            String path,
-            Set<String> names,
-            boolean isDisaggregated,
-            boolean recordsKvEvents) {
-        requireKeysOfGroup(path, entry);
-        var group = new Section(entry.withFallback(DEFAULTS), path);
+            Section root, Section entry, Set<String> names, boolean isDisaggregated, boolean recordsKvEvents) {
+        requireKeysOfGroup(entry);
+        var group = entry.withFallback(DEFAULTS);
         String name = group.text("name");
         if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
             throw group.unusable("name", "must be letters in lower case, digits and hyphens");
@@ -145,11 +143,11 @@ public record ReplicaGroup(
                 : OptionalDouble.of(group.positive("weight"));
         var merged = entry;
         for (String section : SECTIONS) {
-            merged = merged.withFallback(root.config().withOnlyPath(section));
+            merged = merged.withFallback(root.only(section));
         }
         int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
         var role = group.choice("role", Role.class);
-        return read(name, numReplicas, new Section(merged, path), role, isDisaggregated, weight, recordsKvEvents);
+        return read(name, numReplicas, merged, role, isDisaggregated, weight, recordsKvEvents);
     }
 
     /**
@@ -158,7 +156,7 @@ public record ReplicaGroup(
      * @throws ScenarioException if none does although others only answer, or if none answers
      */
     static boolean haveRoles(Section cluster) {
-        var roles = cluster.configs(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
+        var roles = cluster.sections(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
         boolean isDisaggregated = roles.contains(Role.PREFILL);
         if (isDisaggregated != roles.contains(Role.DECODE) && !roles.contains(Role.BOTH)) {
             throw cluster.unusable(
@@ -170,33 +168,31 @@ public record ReplicaGroup(
         return isDisaggregated;
     }
 
-    private static Role roleOf(Config entry) {
-        var group = new Section(entry.withFallback(DEFAULTS), "cluster.groups");
-        return group.choice("role", Role.class);
+    private static Role roleOf(Section entry) {
+        return entry.at("cluster.groups").withFallback(DEFAULTS).choice("role", Role.class);
     }
 
-    private static void requireKeysOfGroup(String path, Config entry) {
-        for (var part : entry.root().entrySet()) {
-            if (!SECTIONS.contains(part.getKey()) && !DEFAULTS.hasPath(part.getKey())) {
-                throw new ScenarioException(
-                        part.getValue().origin(),
-                        "unknown key " + path + "." + part.getKey()
+    private static void requireKeysOfGroup(Section entry) {
+        for (String key : entry.keys()) {
+            if (!SECTIONS.contains(key) && !DEFAULTS.keys().contains(key)) {
+                throw entry.problem(
+                        key,
+                        "unknown key " + entry.path() + "." + key
                                 + "; a group has name, replicas, role, weight, and sections engine, kv-cache, latency");
             }
         }
-        if (entry.hasPath(KV_CONNECTOR)) {
-            throw new ScenarioException(
-                    entry.getValue(KV_CONNECTOR).origin(), path + "." + KV_CONNECTOR + " is the same for all groups");
+        if (entry.has(KV_CONNECTOR)) {
+            throw entry.problem(KV_CONNECTOR, entry.path() + "." + KV_CONNECTOR + " is the same for all groups");
         }
-        knownKeys().check(path, entry);
+        knownKeys().check(entry);
     }
 
     private static KnownKeys knownKeys() {
-        return new KnownKeys(
-                DEFAULTS.withFallback(Defaults.CONFIG.withOnlyPath("engine"))
-                        .withFallback(Defaults.CONFIG.withOnlyPath("kv-cache"))
-                        .withFallback(Defaults.CONFIG.withOnlyPath("latency")),
-                key -> EngineSettings.isOfAnotherFamily(key));
+        var known = DEFAULTS;
+        for (String section : SECTIONS) {
+            known = known.withFallback(Defaults.SCENARIO.only(section));
+        }
+        return new KnownKeys(known, EngineSettings::isOfAnotherFamily);
     }
 
     private static ReplicaGroup read(
@@ -208,8 +204,13 @@ public record ReplicaGroup(
             OptionalDouble weight,
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
-        var latency = LatencySettings.read(settings.section("latency"), kvCache);
-        int lockstepSize = latency.deployment().lockstepSize();
+        var deployment = Deployment.read(settings.section("latency"), kvCache);
+        var latency = LatencySettings.read(
+                settings.section("latency"),
+                deployment.device(),
+                () -> EngineSettings.execution(settings.section("engine"), deployment),
+                KernelFiles::read);
+        int lockstepSize = deployment.lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
                     .unusable(
@@ -217,41 +218,40 @@ public record ReplicaGroup(
                             "but the " + numReplicas + " replicas" + (name.isEmpty() ? "" : " of " + name)
                                     + " are the ranks of such groups: a multiple of it");
         }
-        boolean hasNixl = isDisaggregated || KvTransferSettings.reachesOutside(kvCache.section("transfer"));
+        boolean hasNixl = isDisaggregated || TransferSettings.reachesOutside(kvCache.section("transfer"));
+        boolean hasTiers = TierSettings.areOn(kvCache.section("tiers").section("host"));
         var engine = EngineSettings.read(
-                settings.section("engine"),
-                kvCache,
-                latency.deployment(),
-                new KvUse(recordsKvEvents, hasNixl || KvTransferSettings.hasTiers(kvCache)));
-        var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), hasNixl);
-        var connected = transfers.isEmpty()
+                settings.section("engine"), kvCache, deployment, new KvUse(recordsKvEvents, hasNixl || hasTiers));
+        var exchange = KvExchange.read(kvCache, engine, deployment, hasNixl);
+        var connected = exchange.isEmpty()
                 ? engine
-                : engine.withConnector(transfers.get().connector());
+                : engine.withConnector(exchange.get().connector());
         return new ReplicaGroup(
                 name,
                 numReplicas,
                 connected,
+                deployment,
                 latency,
                 role,
-                transfers.map(KvTransferSettings::transfers).orElse(null),
-                transfers.map(KvTransferSettings::stores).orElse(List.of()),
+                exchange.map(KvExchange::transfers).orElse(null),
+                exchange.map(KvExchange::stores).orElse(List.of()),
                 weight);
     }
 
     /** Returns the model and the GPUs in words. */
     String hardware() {
-        return latency.deployment().words();
+        return deployment.words();
     }
 
-    /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
+    /** Returns the conclusions from the settings, a line each, with the group's name before it if it has one. */
     List<String> reasons() {
         String prefix = name.isEmpty() ? "" : name + ": ";
-        return Stream.concat(latency.deployment().reasons(engine).stream(), latency.model().sources().stream())
+        return Stream.concat(deployment.reasons(engine).stream(), latency.model().sources().stream())
                 .map(line -> prefix + line)
                 .toList();
     }
 
-    /** Returns what the user should know before believing the results, a line each. */
+    /** Returns reservations about the results, a line each. */
     List<String> warnings() {
         var lines = new ArrayList<>(latency.warnings());
         lines.addAll(latency.model()
@@ -263,18 +263,16 @@ public record ReplicaGroup(
     }
 
     /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */
-    static Config resolve(List<ReplicaGroup> groups, Config config) {
+    static Section resolve(List<ReplicaGroup> groups, Section root) {
         if (groups.get(0).name.isEmpty()) {
-            return EngineSettings.resolve(groups.get(0).engine, config);
+            return EngineSettings.resolve(groups.get(0).engine, root);
         }
-        var entries = new Section(config, "").section("cluster").configs(GROUPS);
-        var resolved = new ArrayList<Object>();
+        var entries = root.section("cluster").sections(GROUPS);
+        var resolved = new ArrayList<Section>();
         for (int i = 0; i < groups.size(); i++) {
-            resolved.add(EngineSettings.resolve(groups.get(i).engine, entries.get(i))
-                    .root()
-                    .unwrapped());
+            resolved.add(EngineSettings.resolve(groups.get(i).engine, entries.get(i)));
         }
-        return config.withValue("cluster." + GROUPS, ConfigValueFactory.fromIterable(resolved));
+        return root.withSections("cluster." + GROUPS, resolved);
     }
 
     /** Returns whether its replicas keep KV in their hosts' memories. */
@@ -284,9 +282,9 @@ public record ReplicaGroup(
     }
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */
-    double prefillTokensPerSecond() {
+    double prefillTokensPerSecond(ApiDelay apiDelay) {
         return TokenAware.prefillTokensPerSecond(
-                latency.model(), engine.traits().maxNumBatchedTokens(), ApiDelay.NONE);
+                latency.model(), engine.traits().maxNumBatchedTokens(), apiDelay);
     }
 
     /**
@@ -295,22 +293,25 @@ public record ReplicaGroup(
      * @param unit prompt tokens per second for a weight of 1
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
-        var earlier = latency.pipeline().earlier();
-        var device = new VirtualGpu.Modelled(
-                engine.latency(latency.pipeline().last()),
+        var pipeline = latency.pipeline();
+        var earlier = pipeline.numEarlier() == 0
+                ? EarlierStages.NONE
+                : new EarlierStages(pipeline.numEarlier(), engine.latency(pipeline.earlier()));
+        var device = new GpuModel(
+                engine.latency(pipeline.last()),
                 latency.jitter(),
                 engine.drafts(),
                 streams,
-                latency.deployment().lockstepSize(),
-                earlier.count() == 0 ? earlier : new EarlierStages(earlier.count(), engine.latency(earlier.latency())));
-        double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
+                deployment.lockstepSize(),
+                earlier);
+        double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond(ApiDelay.NONE) / unit);
         var traits = new ReplicaTraits(
                 name,
                 weight,
                 engine.kvCache().numGpuBlocks(),
                 new PrefillSteps(latency.model(), engine.traits().maxPrefillChunkTokens()),
                 role);
-        return ReplicaSpec.of(engine, device)
+        return ReplicaSpec.of(engine, KvBlockManagerActor::create, device)
                 .withApiDelay(latency.apiDelay())
                 .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)

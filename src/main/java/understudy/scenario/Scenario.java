@@ -1,32 +1,41 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import understudy.api.ServerSettings;
+import understudy.api.ServerSettingsServedBuilder;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.api.kvevents.KvEventsSection;
+import understudy.api.model.Tokenizer;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultSettings;
+import understudy.host.Actors;
+import understudy.latency.ApiDelay;
+import understudy.latency.kind.LatencySettings;
+import understudy.report.ReportSettings;
 import understudy.report.ServiceLevels;
+import understudy.report.SloSettings;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSettings;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RouterSettings;
+import understudy.scaling.ScalingSettings;
 import understudy.scaling.ScalingSpec;
-import understudy.scenario.workload.WorkloadSettings;
 import understudy.settings.Section;
+import understudy.transfer.TransferSettings;
 import understudy.workload.RandomStreams;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
+import understudy.workload.kind.WorkloadSettings;
 
 /**
  * A scenario whose settings have all been checked.
@@ -35,17 +44,14 @@ import understudy.workload.Workload;
  * @param groups of like replicas, at least one
  * @param router how a replica is chosen
  * @param admission which requests wait, or are turned away, before
- * @param workload the section, which {@link #workloadSource()} reads
- * @param faults what goes wrong when
- * @param serviceLevels what a report holds latencies against
- * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
+ * @param workload requests that arrive, which {@link #workloadSource()} reads
+ * @param faults faults and operations with their times
+ * @param serviceLevels limits that a report holds latencies against
+ * @param scaling rule for the number of replicas, and their price; empty if there is neither
  * @param kvEvents how KV events are published; empty if they are not
- * @param hashAlgorithm name of the block hash
- * @param kvTransfer the section {@code kv-cache.transfer}, of which a server reads whether other processes take part
- * @param server the section, which only a server reads
+ * @param server how it is served over HTTP, which is read by those who serve it
  * @param speed virtual seconds per wall second; infinite is as fast as possible
- * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
- * @param savesDetails whether to keep the time of every token
+ * @param report further parts of a report
  */
 @RecordBuilder
 public record Scenario(
@@ -53,20 +59,16 @@ public record Scenario(
         List<ReplicaGroup> groups,
         RouterSpec router,
         AdmissionSpec admission,
-        Section workload,
+        WorkloadSettings workload,
         FaultPlan faults,
         ServiceLevels serviceLevels,
         Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
-        String hashAlgorithm,
-        Section kvTransfer,
-        Section server,
+        ServerSettings server,
         double speed,
-        int timelineSeconds,
-        boolean savesDetails) {
+        ReportSettings report) {
     /** Reads a merged scenario. */
-    public static Scenario read(Config config) {
-        var root = new Section(config, "");
+    public static Scenario read(Section root) {
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
         var serviceLevels = SloSettings.read(root.section("slo"));
         var admission = AdmissionSettings.read(
@@ -86,45 +88,75 @@ public record Scenario(
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
             throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
         }
-        requireLoras(root.section("workload"), groups);
+        var workload =
+                new WorkloadSettings(root.section("workload"), () -> Tokenizer.Vocabulary.CL100K_BASE.load()::encode);
+        if (workload.numLoras() > 0) {
+            requireLoras(root.section("workload"), groups);
+        }
         requireSameLength(root.section("cluster"), groups);
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);
         }
+        var faults = FaultSettings.read(root.section("faults"), seed, numReplicas);
+        var scaling = scaling(root.section("scaling"), groups, admission);
+        double speed = root.section("clock").positive("speed", "max");
         return ScenarioBuilder.builder()
                 .seed(seed)
                 .groups(groups)
                 .router(router)
                 .admission(admission)
-                .workload(root.section("workload"))
-                .faults(FaultSettings.read(root.section("faults"), seed, numReplicas))
+                .workload(workload)
+                .faults(faults)
                 .serviceLevels(serviceLevels)
-                .scaling(ScalingSettings.read(root.section("scaling"), groups, admission))
+                .scaling(scaling)
                 .kvEvents(kvEvents)
-                .hashAlgorithm(root.section("kv-cache").text("hash-algo"))
-                .kvTransfer(root.section("kv-cache").section("transfer"))
-                .server(root.section("server"))
-                .speed(root.section("clock").positive("speed", "max"))
-                .timelineSeconds(timelineSeconds(root.section("report")))
-                .savesDetails(root.section("report").bool("save-detailed"))
+                .server(server(root, seed, groups, speed))
+                .speed(speed)
+                .report(ReportSettings.read(root.section("report")))
                 .build();
+    }
+
+    private static ServerSettings server(Section root, long seed, List<ReplicaGroup> groups, double speed) {
+        var first = groups.get(0);
+        var kvCache = root.section("kv-cache");
+        var served = ServerSettingsServedBuilder.builder()
+                .seed(seed)
+                .numReplicas(groups.stream().mapToInt(ReplicaGroup::numReplicas).sum())
+                .engine(first.engine())
+                .hardware(first.hardware())
+                .numGpus(first.deployment().numGpus())
+                .tensorParallelSize(first.deployment().tensorParallelSize())
+                .hiddenSize(first.deployment().hiddenSize())
+                .hashAlgorithm(kvCache.text("hash-algo"))
+                .reachesOutside(TransferSettings.reachesOutside(kvCache.section("transfer")))
+                .speed(speed)
+                .build();
+        return new ServerSettings(root.section("server"), served);
+    }
+
+    private static Optional<ScalingSpec> scaling(Section scaling, List<ReplicaGroup> groups, AdmissionSpec admission) {
+        var first = groups.get(0);
+        int numGpus = first.deployment().numGpus();
+        var replica = new ScalingSettings.Replica(
+                numGpus,
+                first.deployment().weightBytes(),
+                first.prefillTokensPerSecond(first.latency().apiDelay()));
+        var spec = ScalingSettings.read(scaling, replica, admission.queue().maxRequests() > 0);
+        if (spec.isPresent()
+                && groups.stream().anyMatch(group -> group.deployment().numGpus() != numGpus)) {
+            throw scaling.unusable(
+                    spec.get().rule().isPresent() ? "rule" : "gpu-hour-price",
+                    "but the GPUs of replicas cannot be counted where cluster.groups differ in tensor-parallel-size");
+        }
+        return spec;
     }
 
     private static void requireLoras(Section workload, List<ReplicaGroup> groups) {
         boolean hasAll =
                 groups.stream().allMatch(group -> group.engine().traits().has(Feature.ADAPTERS));
-        if (WorkloadSettings.numLoras(workload) > 0 && !hasAll) {
+        if (!hasAll) {
             throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
         }
-    }
-
-    private static int timelineSeconds(Section report) {
-        var nanos = report.nanosOrOff("timeline");
-        double seconds = nanos.orElse(0) / 1e9;
-        if (seconds != Math.rint(seconds) || (nanos.isPresent() && seconds == 0)) {
-            throw report.unusable("timeline", "must be off, or whole seconds such as 1s");
-        }
-        return (int) seconds;
     }
 
     /** A router that follows KV events needs replicas that publish some. */
@@ -162,7 +194,7 @@ public record Scenario(
         }
     }
 
-    /** What reads the KV events of several groups can only compare hashes of equal blocks. */
+    /** Requires equal block hashes in all groups, since readers of their KV events can compare no others. */
     private static void requireSameHashes(Section cluster, List<ReplicaGroup> groups) {
         var first = groups.get(0).engine().kvCache().hasher();
         for (var group : groups) {
@@ -205,46 +237,47 @@ public record Scenario(
         return engine().kvCache().maxModelLen();
     }
 
-    /** Returns what follows from the settings, a line each. */
+    /** Returns the conclusions from the settings, a line each. */
     public List<String> reasons() {
         return groups.stream().flatMap(group -> group.reasons().stream()).toList();
     }
 
-    /** Returns what the user should know before believing the results, a line each. */
+    /** Returns reservations about the results, a line each. */
     public List<String> warnings() {
         return groups.stream().flatMap(group -> group.warnings().stream()).toList();
     }
 
-    /** Returns {@code config}, from which this was read, with values in place of words such as {@code auto}. */
-    public Config resolve(Config config) {
-        return ReplicaGroup.resolve(groups, config);
+    /** Returns the settings from which this was read, with values in place of words such as {@code auto}. */
+    public Section resolve(Section root) {
+        return ReplicaGroup.resolve(groups, root);
     }
 
     /** Returns the workload, whose settings are checked; its file is opened with it. */
     public Workload.Source workloadSource() {
-        return WorkloadSettings.read(workload, new RandomStreams(seed), maxModelLen());
+        return workload.source(new RandomStreams(seed), maxModelLen());
     }
 
     /** Returns the pace of the workload. */
     public Traffic traffic() {
-        return WorkloadSettings.traffic(workload);
+        return workload.traffic();
     }
 
     /**
      * Returns the cluster to build.
      *
-     * @param source what arrives, or null if requests come from outside
+     * @param source requests that arrive, or null if they come from outside
      * @param keepsRecords whether a record of every request is kept for the report; a server keeps none
      */
     public ClusterSpec clusterSpec(Workload.@Nullable Source source, boolean keepsRecords) {
-        double unit = groups.get(0).prefillTokensPerSecond();
+        double unit = groups.get(0).prefillTokensPerSecond(ApiDelay.NONE);
         var replicas = new ArrayList<ReplicaSpec>();
         var kinds = new ArrayList<ReplicaSpec>();
         for (var group : groups) {
-            var kind = group.spec(unit, new RandomStreams(seed), savesDetails);
+            var kind = group.spec(unit, new RandomStreams(seed), report.savesDetails());
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
+        return new ClusterSpec(
+                Actors.STANDARD, replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
     }
 }

@@ -5,11 +5,6 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigException;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigValue;
-import com.typesafe.config.ConfigValueFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -19,11 +14,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.family.EngineSettings;
 import understudy.routing.policy.RouterSettings;
 import understudy.settings.Defaults;
 import understudy.settings.Hocon;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
@@ -31,12 +28,13 @@ import understudy.settings.ScenarioException;
  * jar.
  */
 public final class ScenarioFile {
+    private static final Section NOTHING = Section.of(Map.of());
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
     /** Read by the shell script that starts the program. */
     private static final Set<String> OF_THE_LAUNCHER = Set.of("UNDERSTUDY_JAVA_OPTS", "UNDERSTUDY_ARCHIVE");
 
     private final KnownKeys knownKeys = new KnownKeys(
-            Defaults.CONFIG, key -> RouterSettings.isOfAnotherPolicy(key) || EngineSettings.isOfAnotherFamily(key));
+            Defaults.SCENARIO, key -> RouterSettings.isOfAnotherPolicy(key) || EngineSettings.isOfAnotherFamily(key));
     private final Map<String, String> environment;
 
     /** Takes environment variables from {@code environment}. */
@@ -50,28 +48,28 @@ public final class ScenarioFile {
      * @param file path of the scenario, or null for none
      * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
-    public Config load(@Nullable String file, Map<String, String> flags) {
+    public Section load(@Nullable String file, Map<String, String> flags) {
         return load(file, flags, Map.of());
     }
 
     /**
      * Returns the merged scenario likewise.
      *
-     * @param options what the user has typed in place of {@code --set KEY}, by key
+     * @param options the option that the user has typed in place of {@code --set KEY}, by key
      */
-    public Config load(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
+    public Section load(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
         return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags, options));
     }
 
-    private Config merged(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
-        var scenario = file == null ? ConfigFactory.empty() : read(file);
+    private Section merged(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
+        var scenario = file == null ? NOTHING : read(file);
         var groupFlags = new GroupFlags(flags);
         var fromFlags = fromFlags(groupFlags.others(), options);
         knownKeys.check(fromFlags);
         var merged = fromFlags
                 .withFallback(fromEnvironment())
                 .withFallback(scenario)
-                .withFallback(Defaults.CONFIG)
+                .withFallback(Defaults.SCENARIO)
                 .resolve();
         // Only now are all ${...} of the file known, and with them its keys.
         knownKeys.check(scenario.resolveWith(merged));
@@ -79,12 +77,12 @@ public final class ScenarioFile {
     }
 
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
-    public Config load(Config settings) {
+    public Section load(Section settings) {
         knownKeys.check(settings);
-        return settings.withFallback(Defaults.CONFIG).resolve();
+        return settings.withFallback(Defaults.SCENARIO).resolve();
     }
 
-    private static Config read(String file) {
+    private static Section read(String file) {
         boolean isYaml = file.endsWith(".yaml") || file.endsWith(".yml");
         try {
             var path = Path.of(file);
@@ -94,9 +92,8 @@ public final class ScenarioFile {
             if (Files.exists(path)) {
                 return isYaml ? readYaml(path) : Hocon.file(path);
             }
-            var classLoader = ScenarioFile.class.getClassLoader();
-            if (file.endsWith(".conf") && classLoader.getResource(file) != null) {
-                return ConfigFactory.parseResources(classLoader, file);
+            if (file.endsWith(".conf") && ScenarioFile.class.getClassLoader().getResource(file) != null) {
+                return Hocon.resource(file);
             }
         } catch (InvalidPathException e) {
             throw new ScenarioException("the scenario's name is not a path: " + e.getReason());
@@ -108,41 +105,40 @@ public final class ScenarioFile {
         throw new ScenarioException(file + ": no such file");
     }
 
-    private static Config readYaml(Path file) throws IOException {
+    private static Section readYaml(Path file) throws IOException {
         var yaml = YAMLMapper.builder()
                 .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                 .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                 .build();
         var root = yaml.readTree(file.toFile());
         if (root.isMissingNode() || root.isNull()) {
-            return ConfigFactory.empty();
+            return NOTHING;
         }
         if (!root.isObject()) {
             throw new ScenarioException(file + ": not a map of keys and values");
         }
         var map = yaml.convertValue(root, new TypeReference<Map<String, Object>>() {});
-        return ConfigValueFactory.fromMap(YamlKeys.nested(map, file.toString()), file.toString())
-                .toConfig();
+        return Section.ofKeys(YamlKeys.nested(map, file.toString()), file.toString());
     }
 
-    private static Config fromFlags(Map<String, String> flags, Map<String, String> options) {
-        Config config = ConfigFactory.empty();
+    private static Section fromFlags(Map<String, String> flags, Map<String, String> options) {
+        var settings = NOTHING;
         for (var flag : flags.entrySet()) {
             try {
                 String origin = options.getOrDefault(flag.getKey(), "--set " + flag.getKey());
-                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), origin));
-            } catch (ConfigException e) {
+                settings = settings.with(flag.getKey(), unquoted(flag.getValue()), origin);
+            } catch (ScenarioException e) {
                 throw new ScenarioException("--set " + flag.getKey() + "=" + flag.getValue() + ": " + e.getMessage());
             }
         }
-        return config;
+        return settings;
     }
 
-    private Config fromEnvironment() {
+    private Section fromEnvironment() {
         var keyByName = new TreeMap<String, String>();
         knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));
         var serviceLinks = ServiceLinks.of(environment, ENVIRONMENT_PREFIX);
-        Config config = ConfigFactory.empty();
+        var settings = NOTHING;
         for (var variable : new TreeMap<>(environment).entrySet()) {
             String name = variable.getKey();
             String key = keyByName.get(name);
@@ -151,13 +147,13 @@ public final class ScenarioFile {
                 continue;
             }
             if (key != null) {
-                config = config.withValue(key, value(variable.getValue(), "environment variable " + name));
+                settings = settings.with(key, variable.getValue(), "environment variable " + name);
             } else {
                 throw new ScenarioException("unknown environment variable " + name + "; did you mean "
                         + KnownKeys.nearest(name, keyByName.keySet()) + "?");
             }
         }
-        return config;
+        return settings;
     }
 
     private static String variable(String key) {
@@ -169,10 +165,5 @@ public final class ScenarioFile {
         int last = text.length() - 1;
         boolean isQuoted = last > 0 && text.startsWith("\"") && text.indexOf('"', 1) == last;
         return isQuoted ? text.substring(1, last) : text;
-    }
-
-    /** Takes the text as it is, so that nothing in a path or name needs quoting; readers convert it. */
-    private static ConfigValue value(String text, String origin) {
-        return ConfigValueFactory.fromAnyRef(text, origin);
     }
 }

@@ -1,16 +1,13 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigRenderOptions;
-import com.typesafe.config.ConfigValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.report.run.RunSetup;
 import understudy.routing.Role;
 import understudy.settings.Defaults;
+import understudy.settings.Section;
 
 /** Summary of a scenario for a page about its run. */
 public final class ScenarioSummary {
@@ -20,41 +17,32 @@ public final class ScenarioSummary {
     private ScenarioSummary() {}
 
     /**
-     * Returns what is run.
+     * Returns the setup of a run.
      *
-     * @param config from which the scenario was read
+     * @param root from which the scenario was read
      * @param name of its file
      * @param command that runs it again
      */
-    public static RunSetup of(Scenario scenario, Config config, String name, String command) {
+    public static RunSetup of(Scenario scenario, Section root, String name, String command) {
         return new RunSetup(
                 name,
                 command,
                 scenario.seed(),
-                settings(config),
-                Defaults.render(scenario.resolve(config)),
+                settings(root),
+                scenario.resolve(root).render(),
                 scenario.reasons(),
                 scenario.warnings(),
                 notModelled(scenario));
     }
 
     /** Returns the settings that are not as in the defaults, by key. */
-    private static List<RunSetup.Setting> settings(Config config) {
-        var usual = new TreeMap<String, String>();
-        Defaults.CONFIG.entrySet().forEach(entry -> usual.put(entry.getKey(), text(entry.getValue())));
-        var settings = new TreeMap<String, RunSetup.Setting>();
-        for (var entry : config.entrySet()) {
-            String key = entry.getKey();
-            String value = text(entry.getValue());
-            if (!value.equals(usual.get(key))) {
-                settings.put(key, new RunSetup.Setting(key, value, usual.getOrDefault(key, "")));
-            }
-        }
-        return List.copyOf(settings.values());
-    }
-
-    private static String text(ConfigValue value) {
-        return value.unwrapped() instanceof String text ? text : value.render(ConfigRenderOptions.concise());
+    private static List<RunSetup.Setting> settings(Section root) {
+        var usual = Defaults.SCENARIO.values();
+        return root.values().entrySet().stream()
+                .filter(entry -> !entry.getValue().equals(usual.get(entry.getKey())))
+                .map(entry ->
+                        new RunSetup.Setting(entry.getKey(), entry.getValue(), usual.getOrDefault(entry.getKey(), "")))
+                .toList();
     }
 
     private static List<String> notModelled(Scenario scenario) {

@@ -1,8 +1,5 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigValueType;
 import java.io.IOException;
 import java.net.JarURLConnection;
 import java.net.URISyntaxException;
@@ -36,12 +33,12 @@ public final class SpecFiles {
 
     private final String folder;
     private final String what;
-    private final Config defaults;
+    private final Section defaults;
 
     private SpecFiles(String folder, String defaultsFile, String what) {
         this.folder = folder;
         this.what = what;
-        defaults = ConfigFactory.parseResources(LOADER, defaultsFile);
+        defaults = Hocon.resource(defaultsFile);
     }
 
     /** Returns all bundled files with their defaults filled in, by name. */
@@ -65,7 +62,7 @@ public final class SpecFiles {
 
     /** Returns a file that says nothing but a name. */
     public Section blank(String name) {
-        return filledIn(name, ConfigFactory.parseMap(Map.of("name", name)));
+        return filledIn(name, Section.of(Map.of("name", name)));
     }
 
     /**
@@ -99,18 +96,18 @@ public final class SpecFiles {
 
     private Section bundled(String name) {
         String resource = folder + "/" + name + SUFFIX;
-        return filledIn(resource, ConfigFactory.parseResources(LOADER, resource));
+        return filledIn(resource, Hocon.resource(resource));
     }
 
-    private Section filledIn(String name, Config file) {
+    private Section filledIn(String name, Section file) {
         new KnownKeys(defaults).check(file);
-        for (var entry : defaults.root().entrySet()) {
-            boolean isRequired = entry.getValue().valueType() == ConfigValueType.NULL;
-            if (isRequired && !file.hasPath(entry.getKey())) {
-                throw new ScenarioException(name + ": " + entry.getKey() + " is missing");
+        for (String key : defaults.keys()) {
+            // A key without a default is null there.
+            if (!defaults.has(key) && !file.has(key)) {
+                throw new ScenarioException(name + ": " + key + " is missing");
             }
         }
-        return new Section(file.withFallback(defaults), "");
+        return file.withFallback(defaults);
     }
 
     private List<String> names() {

@@ -11,7 +11,7 @@ import understudy.settings.ScenarioException;
 /** Keys of a YAML file, which may have dots as those of HOCON: {@code cluster.replicas: 2}. */
 final class YamlKeys {
     private static final Pattern DOT = Pattern.compile("\\.");
-    /** What Jackson says of the settings of its own. */
+    /** Part of Jackson's messages about its own settings. */
     private static final Pattern OF_THE_LIBRARY = Pattern.compile(", from `[^`]*`");
 
     private final String file;

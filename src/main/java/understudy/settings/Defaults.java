@@ -1,10 +1,6 @@
 package understudy.settings;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigRenderOptions;
-
-/** Every setting with its default, and how settings are written. */
+/** Every setting with its default. */
 public final class Defaults {
     /**
      * A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about
@@ -13,13 +9,7 @@ public final class Defaults {
     public static final String RESOURCE = "understudy-defaults.conf";
 
     /** Every setting with its default. */
-    public static final Config CONFIG = ConfigFactory.parseResources(Defaults.class.getClassLoader(), RESOURCE);
+    public static final Section SCENARIO = Hocon.resource(RESOURCE);
 
     private Defaults() {}
-
-    /** Returns a merged scenario as HOCON. */
-    public static String render(Config scenario) {
-        var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);
-        return scenario.root().render(options.setJson(false));
-    }
 }

@@ -1,6 +1,5 @@
 package understudy.settings;
 
-import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigParseOptions;
@@ -18,22 +17,28 @@ public final class Hocon {
     /**
      * Parses a file; what it includes is looked for from its own folder.
      *
-     * @throws ConfigException if it is not HOCON
+     * @throws RuntimeException if it is not HOCON; see {@link #checked}
      * @throws ScenarioException if it includes what it must not, or what is not there
      */
-    public static Config file(Path file) {
-        return ConfigFactory.parseFile(file.toFile(), options(new FileIncluder(file, List.of())));
+    public static Section file(Path file) {
+        return new Section(ConfigFactory.parseFile(file.toFile(), options(new FileIncluder(file, List.of()))), "");
     }
 
     /**
      * Parses a text, which includes nothing.
      *
-     * @param origin what messages call the text
-     * @throws ConfigException if it is not HOCON
+     * @param origin name of the text in messages
+     * @throws RuntimeException if it is not HOCON; see {@link #checked}
      * @throws ScenarioException if it includes anything
      */
-    public static Config text(String text, String origin) {
-        return ConfigFactory.parseString(text, options(new NoIncluder(origin)).setOriginDescription(origin));
+    public static Section text(String text, String origin) {
+        var options = options(new NoIncluder(origin)).setOriginDescription(origin);
+        return new Section(ConfigFactory.parseString(text, options), "");
+    }
+
+    /** Parses a file that is bundled with the program. */
+    public static Section resource(String name) {
+        return new Section(ConfigFactory.parseResources(Hocon.class.getClassLoader(), name), "");
     }
 
     static ConfigParseOptions options(RefusingIncluder includer) {
@@ -43,7 +48,7 @@ public final class Hocon {
     /**
      * Parses or merges something, and makes one line of what is wrong with it.
      *
-     * @param name what messages call it where they have no better place
+     * @param name its name in messages that have no better place
      */
     public static <T> T checked(String name, Supplier<T> work) {
         try {

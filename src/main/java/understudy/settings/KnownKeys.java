@@ -1,6 +1,5 @@
 package understudy.settings;
 
-import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
@@ -24,19 +23,22 @@ public final class KnownKeys {
     /** Texts that the library takes for truth values. */
     private static final Set<String> TRUTH_VALUES = Set.of("true", "yes", "on", "false", "no", "off");
 
-    private final ConfigObject reference;
+    private final Section reference;
     private final Predicate<String> isOpen;
     private final List<String> leaves = new ArrayList<>();
 
-    public KnownKeys(Config reference) {
+    public KnownKeys(Section reference) {
         this(reference, key -> false);
     }
 
-    /** @param isOpen tells of a section that the reference does not have whether it may be there, with any keys */
-    public KnownKeys(Config reference, Predicate<String> isOpen) {
-        this.reference = reference.root();
+    /**
+     * @param reference has every key; it stands where the keys of messages begin
+     * @param isOpen tells of a section that the reference does not have whether it may be there, with any keys
+     */
+    public KnownKeys(Section reference, Predicate<String> isOpen) {
+        this.reference = reference;
         this.isOpen = isOpen;
-        collectLeaves("", this.reference);
+        collectLeaves(reference.path(), reference.root());
     }
 
     /** Returns the keys of all values. */
@@ -44,14 +46,9 @@ public final class KnownKeys {
         return leaves;
     }
 
-    /** Refuses a scenario with a key that the reference does not have, naming the nearest one. */
-    public void check(Config scenario) {
-        check("", scenario);
-    }
-
-    /** Refuses a part of a scenario, which stands at this path, in the same way. */
-    public void check(String path, Config part) {
-        check(path, part.root(), reference);
+    /** Refuses a scenario, or a part of one, with a key that the reference does not have, naming the nearest one. */
+    public void check(Section scenario) {
+        check(scenario.path(), scenario.root(), reference.root());
     }
 
     private void check(String path, ConfigObject scenario, ConfigObject known) {
@@ -110,10 +107,10 @@ public final class KnownKeys {
             return unknown(join(path, first.getKey()), first.getValue());
         }
         var candidates = new ArrayList<>(leaves);
-        collectSections("", reference, candidates);
+        collectSections(reference.path(), reference.root(), candidates);
         String known = near(path, candidates)
                 .map(nearest -> "did you mean " + nearest + "?")
-                .orElseGet(() -> "known are " + String.join(", ", new TreeSet<>(reference.keySet())));
+                .orElseGet(() -> "known are " + String.join(", ", new TreeSet<>(reference.keys())));
         return new ScenarioException(value.origin(), "unknown key " + path + "; " + known);
     }
 

@@ -14,7 +14,7 @@ abstract class RefusingIncluder
         implements ConfigIncluder, ConfigIncluderFile, ConfigIncluderURL, ConfigIncluderClasspath {
     static final String ONLY_FILES = "a scenario includes files only, by a path from its own folder";
 
-    /** Returns what a file of this name has. */
+    /** Returns the content of a file of this name. */
     abstract ConfigObject includeNamed(String name);
 
     /** Returns the exception for an include that cannot be used, and why. */

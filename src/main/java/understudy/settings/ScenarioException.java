@@ -5,19 +5,19 @@ import com.typesafe.config.ConfigOrigin;
 
 /** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
 public class ScenarioException extends RuntimeException {
-    /** What the parser says of a brace that is not closed. */
+    /** The parser's message about a brace that is not closed. */
     private static final String MISSING_BRACE = "expecting a close parentheses ')' here, not: end of file";
 
     public ScenarioException(String message) {
         super(message);
     }
 
-    public ScenarioException(ConfigOrigin origin, String problem) {
+    ScenarioException(ConfigOrigin origin, String problem) {
         super(place(origin) + problem);
     }
 
     /** Wraps an error of the HOCON parser. */
-    public static ScenarioException of(ConfigException failure) {
+    static ScenarioException of(ConfigException failure) {
         String message =
                 String.valueOf(failure.getMessage()).replace(MISSING_BRACE, "expecting a closing brace '}' here");
         var origin = failure.origin();
@@ -29,7 +29,7 @@ public class ScenarioException extends RuntimeException {
     }
 
     /** Says where a value was set, file and line where there is a file; nothing for a default. */
-    private static String place(ConfigOrigin origin) {
+    static String place(ConfigOrigin origin) {
         String description = origin.description();
         if (description.startsWith(Defaults.RESOURCE)) {
             return "";

@@ -3,7 +3,9 @@ package understudy.settings;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigOrigin;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
 import java.nio.file.Files;
@@ -15,18 +17,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed.
- * Pure code reads its settings through this class; it does not see the parser behind it.
- *
- * @param path where it stands in the scenario; empty for the root
+ * A part of a scenario, read key by key; an error in a value is reported with its place and the allowed values.
+ * Nothing but this room sees the parser behind it. Immutable.
  */
-public record Section(Config config, String path) {
+public final class Section {
     /** The beginning of the path of a group's own settings. */
     private static final String LIST = "list";
 
@@ -34,14 +36,135 @@ public record Section(Config config, String path) {
 
     private static final String OFF = "off";
 
+    private final Config config;
+    private final String path;
+
+    /** @param path place in the scenario; empty for the root */
+    Section(Config config, String path) {
+        this.config = config;
+        this.path = path;
+    }
+
+    /** Returns the section of a HOCON text of the program itself, which may include resources of the class path. */
+    public static Section of(String hocon) {
+        return new Section(ConfigFactory.parseString(hocon), "");
+    }
+
+    /** Returns a section of values by path, such as {@code cluster.replicas}. */
+    public static Section of(Map<String, ?> values) {
+        return new Section(ConfigFactory.parseMap(values), "");
+    }
+
+    /**
+     * Returns a section of values by key, where a dot is part of the key.
+     *
+     * @param origin name of their source in messages
+     */
+    public static Section ofKeys(Map<String, ?> values, String origin) {
+        return new Section(ConfigValueFactory.fromMap(values, origin).toConfig(), "");
+    }
+
+    /** Returns where it stands in the scenario; empty for the root. */
+    public String path() {
+        return path;
+    }
+
+    /** Returns the same as a part that stands elsewhere. */
+    public Section at(String elsewhere) {
+        return new Section(config, elsewhere);
+    }
+
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
         return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
     }
 
+    /**
+     * Returns the section with another value, a text as it is, so that nothing in a path or name needs quotes; readers
+     * convert it.
+     *
+     * @param origin name of the value's source in messages
+     * @throws ScenarioException if the key is not one
+     */
+    public Section with(String key, String value, String origin) {
+        try {
+            return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value, origin)), path);
+        } catch (ConfigException e) {
+            throw ScenarioException.of(e);
+        }
+    }
+
+    /** Returns the section with another list of sections. */
+    public Section withSections(String key, List<Section> elements) {
+        var values = elements.stream().map(element -> element.config.root()).toList();
+        return new Section(config.withValue(key, ConfigValueFactory.fromIterable(values)), path);
+    }
+
+    public Section without(String key) {
+        return new Section(config.withoutPath(key), path);
+    }
+
+    /** Returns the section with nothing but one key, or one section. */
+    public Section only(String key) {
+        return new Section(config.withOnlyPath(key), path);
+    }
+
+    /** Returns the section with the values of another one for keys that it does not have. */
+    public Section withFallback(Section others) {
+        return new Section(config.withFallback(others.config), path);
+    }
+
+    /** Returns the section with values in place of <code>${...}</code>. */
+    public Section resolve() {
+        return new Section(config.resolve(), path);
+    }
+
+    /** Returns the section with values of another one in place of <code>${...}</code>. */
+    public Section resolveWith(Section source) {
+        return new Section(config.resolveWith(source.config), path);
+    }
+
     /** Returns the section as HOCON. */
     public String render() {
-        return Defaults.render(config);
+        var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);
+        return config.root().render(options.setJson(false));
+    }
+
+    /** Returns the section as JSON in one line. */
+    public String json() {
+        return config.root().render(ConfigRenderOptions.concise());
+    }
+
+    /** Returns the names of its values and sections. */
+    public Set<String> keys() {
+        return config.root().keySet();
+    }
+
+    /** Returns all values, also those of sections, by key; a list as JSON. */
+    public SortedMap<String, String> values() {
+        var values = new TreeMap<String, String>();
+        for (var entry : config.entrySet()) {
+            boolean isText = entry.getValue().valueType() == ConfigValueType.STRING;
+            values.put(entry.getKey(), isText ? plain(entry.getValue()) : json(entry.getValue()));
+        }
+        return values;
+    }
+
+    /** Returns all values that are texts, also those of sections, in the order of their keys. */
+    public List<String> texts() {
+        return config.entrySet().stream()
+                .filter(entry -> entry.getValue().valueType() == ConfigValueType.STRING)
+                .sorted(Map.Entry.comparingByKey())
+                .map(entry -> plain(entry.getValue()))
+                .toList();
+    }
+
+    private static String plain(ConfigValue value) {
+        return String.valueOf(value.unwrapped());
+    }
+
+    private static String json(ConfigValue value) {
+        return value.render(ConfigRenderOptions.concise());
     }
 
     public Section section(String key) {
@@ -189,7 +312,7 @@ public record Section(Config config, String path) {
      * @param keys those that may have any value; a section stands for all in it
      */
     public void requireOnly(Collection<String> keys, String why) {
-        var usual = Defaults.CONFIG.getConfig(usual(path));
+        var usual = Defaults.SCENARIO.config.getConfig(usual(path));
         usual.entrySet().stream()
                 .map(Map.Entry::getKey)
                 .filter(key -> keys.stream().noneMatch(each -> key.equals(each) || key.startsWith(each + ".")))
@@ -209,9 +332,9 @@ public record Section(Config config, String path) {
 
     /** Returns the section with defaults for keys that the defaults of scenarios do not have, and no other keys. */
     public Section withDefaults(String hocon) {
-        var defaults = ConfigFactory.parseString(hocon);
-        new KnownKeys(defaults).check(path, config);
-        return new Section(config.withFallback(defaults), path);
+        var defaults = of(hocon);
+        new KnownKeys(defaults).check(this);
+        return withFallback(defaults);
     }
 
     /** Returns the path of a key in the defaults, which have no groups. */
@@ -221,16 +344,20 @@ public record Section(Config config, String path) {
 
     /** Returns whether a setting is what the defaults say. */
     public boolean isDefault(String key) {
-        String usual = Defaults.CONFIG.getString(usual(full(key)));
+        String usual = Defaults.SCENARIO.config.getString(usual(full(key)));
         // A number may be written in several ways; NaN, for what is none, equals nothing.
         return text(key).equals(usual) || Numbers.parse(text(key)) == Numbers.parse(usual);
     }
 
-    /** One entry of a list of small sections, and where it stands. */
-    public record Entry(Map<String, String> values, ConfigOrigin origin) {
+    /**
+     * One entry of a list of small sections.
+     *
+     * @param place beginning of messages about it
+     */
+    public record Entry(Map<String, String> values, String place) {
         /** Returns the exception for an entry that cannot be used; it begins with the entry's place. */
         public ScenarioException unusable(String problem) {
-            return new ScenarioException(origin, problem);
+            return new ScenarioException(place + problem);
         }
     }
 
@@ -247,8 +374,7 @@ public record Section(Config config, String path) {
                 .toList();
     }
 
-    /** Returns the same without their place. */
-    public List<? extends Config> configs(String key) {
+    private List<? extends Config> configs(String key) {
         return isText(key) ? get(key, each -> parse(each).getConfigList(LIST)) : get(key, config::getConfigList);
     }
 
@@ -259,13 +385,13 @@ public record Section(Config config, String path) {
 
     private Config parse(String key) {
         String origin = config.getValue(key).origin().description();
-        return Hocon.text(LIST + " = " + text(key), origin);
+        return Hocon.text(LIST + " = " + text(key), origin).config;
     }
 
     private static Entry entry(Config element) {
         var values = new TreeMap<String, String>();
         element.root().forEach((key, value) -> values.put(key, String.valueOf(value.unwrapped())));
-        return new Entry(values, element.origin());
+        return new Entry(values, ScenarioException.place(element.origin()));
     }
 
     /** Returns the exception for a value that cannot be used, and why. */
@@ -274,6 +400,17 @@ public record Section(Config config, String path) {
         Object plain = value.unwrapped();
         String shown = plain instanceof String text ? "\"" + text + "\"" : String.valueOf(plain);
         return new ScenarioException(value.origin(), full(key) + " is " + shown + ", " + why);
+    }
+
+    /** Returns the exception for a key that must not be there; it begins with the place of its value. */
+    public ScenarioException problem(String key, String problem) {
+        var own = config.root().get(key);
+        return new ScenarioException((own == null ? config.getValue(key) : own).origin(), problem);
+    }
+
+    /** Returns the values as the parser has them, for {@link KnownKeys}. */
+    ConfigObject root() {
+        return config.root();
     }
 
     private <T> T get(String key, Function<String, T> getter) {

@@ -1,7 +1,5 @@
 package understudy.sweep;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigValueType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -10,7 +8,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -26,15 +23,6 @@ public final class InputFiles {
     private static final String DIFFERS = " has another content on this machine than where the sweep was started";
 
     private InputFiles() {}
-
-    /** Returns all texts of a configuration, by key; some of them may be names of files. */
-    static List<String> names(Config config) {
-        return config.entrySet().stream()
-                .filter(entry -> entry.getValue().valueType() == ConfigValueType.STRING)
-                .sorted(Map.Entry.comparingByKey())
-                .map(entry -> (String) entry.getValue().unwrapped())
-                .toList();
-    }
 
     /** Returns a digest of each of the texts that is the name of a file. */
     static SortedMap<String, String> digests(Collection<String> names) throws IOException {
@@ -52,7 +40,7 @@ public final class InputFiles {
      * Compares this machine's files with those of another one.
      *
      * @param digests by name
-     * @return what to tell the user of the first one that differs
+     * @return message for the user about the first file that differs; empty if none does
      */
     public static Optional<String> difference(Map<String, String> digests) {
         try {

@@ -11,7 +11,7 @@ public interface PointExecutor extends AutoCloseable {
     /** Begins no more runs, and gives up those under way. */
     void stop();
 
-    /** Returns what the line of progress says of the place; empty if there is nothing to say. */
+    /** Returns the place of the runs, for the line of progress; empty if there is nothing to say. */
     default String status() {
         return "";
     }

@@ -2,7 +2,6 @@ package understudy.sweep;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.typesafe.config.Config;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,9 +19,10 @@ import understudy.report.RunReport;
 import understudy.report.RunResult;
 import understudy.scenario.Scenario;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.Workload;
 
-/** Runs points, in whatever thread asks for it, as fast as possible. */
+/** Runs points in the caller's thread, as fast as possible. */
 final class PointRunner {
     private static final List<String> OF_ONE_RUN = List.of("per_replica", "timeline", "step_digest");
 
@@ -40,7 +40,7 @@ final class PointRunner {
      *
      * @throws ScenarioException if it cannot be run; the message begins with the point
      */
-    static Scenario scenario(String name, Supplier<Config> settings) {
+    static Scenario scenario(String name, Supplier<Section> settings) {
         try {
             return Scenario.read(settings.get());
         } catch (ScenarioException e) {
@@ -48,7 +48,7 @@ final class PointRunner {
         }
     }
 
-    /** Gives up what runs, in whatever thread, and refuses what is to run. */
+    /** Interrupts the runs of all threads, and refuses further ones. */
     void stop() {
         isStopped = true;
         running.forEach(Emulation::cancel);
@@ -59,7 +59,7 @@ final class PointRunner {
      *
      * @throws CancellationException if the runner is stopped before
      */
-    PointResult run(String name, Supplier<Config> settings) throws InterruptedException {
+    PointResult run(String name, Supplier<Section> settings) throws InterruptedException {
         requireNotStopped();
         var scenario = scenario(name, settings);
         try (var workload = scenario.workloadSource().open();
@@ -136,8 +136,7 @@ final class PointRunner {
 
     private static int numGpus(Scenario scenario) {
         return scenario.groups().stream()
-                .mapToInt(group ->
-                        group.numReplicas() * group.latency().deployment().numGpus())
+                .mapToInt(group -> group.numReplicas() * group.deployment().numGpus())
                 .sum();
     }
 

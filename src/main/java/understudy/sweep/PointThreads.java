@@ -1,12 +1,12 @@
 package understudy.sweep;
 
-import com.typesafe.config.Config;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
+import understudy.settings.Section;
 
 /** Threads of this process, each of which runs one point at a time. */
 public final class PointThreads implements AutoCloseable {
@@ -28,7 +28,7 @@ public final class PointThreads implements AutoCloseable {
      *
      * @param settings returns the whole scenario; called in the thread of the run
      */
-    public CompletableFuture<PointResult> submit(String name, Supplier<Config> settings) {
+    public CompletableFuture<PointResult> submit(String name, Supplier<Section> settings) {
         var result = new CompletableFuture<PointResult>();
         try {
             threads.execute(() -> run(name, settings, result));
@@ -38,7 +38,7 @@ public final class PointThreads implements AutoCloseable {
         return result;
     }
 
-    private void run(String name, Supplier<Config> settings, CompletableFuture<PointResult> result) {
+    private void run(String name, Supplier<Section> settings, CompletableFuture<PointResult> result) {
         try {
             result.complete(runner.run(name, settings));
         } catch (InterruptedException | CancellationException given) {

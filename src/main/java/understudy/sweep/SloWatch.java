@@ -9,7 +9,7 @@ import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.ServiceLevels;
 
-/** Watch over a run, which tells as soon as a service level cannot be kept any more, whatever is still to come. */
+/** Watch over a run, which tells as soon as no further answers can keep a service level. */
 final class SloWatch {
     private final ServiceLevels levels;
     private final long numRequests;

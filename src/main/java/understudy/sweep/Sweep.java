@@ -59,12 +59,12 @@ public final class Sweep implements AutoCloseable {
         return numKnown;
     }
 
-    /** Returns what the line of progress says of where runs are under way; empty if there is nothing to say. */
+    /** Returns the place of the runs under way, for the line of progress; empty if there is nothing to say. */
     public String status() {
         return executor.status();
     }
 
-    /** Throws what the first run that failed has thrown, if one has; the others were given up then. */
+    /** Throws the exception of the first run that failed, if one has; the others were given up then. */
     public void requireNoFailure() {
         var thrown = failure.get();
         if (thrown != null) {

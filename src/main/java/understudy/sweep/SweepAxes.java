@@ -91,12 +91,12 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
         return sorted.stream().mapToDouble(Double::doubleValue).toArray();
     }
 
-    /** Returns what sets a row apart. */
+    /** Returns the settings that set a row apart, as text. */
     String name(SweepRow row) {
         return nameWithout(row, "");
     }
 
-    /** Returns what sets a row apart, one setting aside. */
+    /** Returns the settings that set a row apart, as text, without one of them. */
     String nameWithout(SweepRow row, String key) {
         var parts = new ArrayList<String>();
         if (numScenarios > 1) {

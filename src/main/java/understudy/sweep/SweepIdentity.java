@@ -1,16 +1,18 @@
 package understudy.sweep;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.typesafe.config.Config;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import understudy.json.Jackson;
 import understudy.scenario.ScenarioFile;
-import understudy.settings.Defaults;
+import understudy.settings.Section;
 
-/** What results depend on besides the settings of their point: the version, and all of the scenarios. */
+/**
+ * Identity of a sweep: the version and all of its scenarios, on which results depend besides the settings of their
+ * point.
+ */
 final class SweepIdentity {
     private SweepIdentity() {}
 
@@ -30,10 +32,10 @@ final class SweepIdentity {
     }
 
     /** A trace, a table or a model counts with its content. */
-    private static String digest(Config config) throws IOException {
+    private static String digest(Section merged) throws IOException {
         var digest = InputFiles.sha256();
-        digest.update(Defaults.render(config).getBytes(StandardCharsets.UTF_8));
-        for (String name : InputFiles.names(config)) {
+        digest.update(merged.render().getBytes(StandardCharsets.UTF_8));
+        for (String name : merged.texts()) {
             InputFiles.add(digest, name);
         }
         return InputFiles.hex(digest);

@@ -1,6 +1,5 @@
 package understudy.sweep;
 
-import com.typesafe.config.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /**
  * Plan of a sweep and all that its runs have in common.
@@ -45,7 +45,7 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
     }
 
     /** Returns all settings of a point. */
-    public Config merged(SweepPoint point) {
+    public Section merged(SweepPoint point) {
         var merged = new LinkedHashMap<>(settings);
         merged.putAll(point.settings());
         return files.load(point.scenario(), merged);
@@ -72,7 +72,7 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
     public SortedMap<String, String> inputs() throws IOException {
         var names = new ArrayList<String>();
         for (String scenario : plan.scenarios()) {
-            names.addAll(InputFiles.names(files.load(scenario, settings)));
+            names.addAll(files.load(scenario, settings).texts());
         }
         plan.variations().forEach(variation -> variation.values().forEach(names::addAll));
         return InputFiles.digests(names);

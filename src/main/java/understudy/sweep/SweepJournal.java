@@ -28,7 +28,7 @@ final class SweepJournal implements AutoCloseable {
     /**
      * Opens a file, new or of an earlier sweep.
      *
-     * @param header says what the results are of
+     * @param header names the sweep that the results belong to
      * @throws ScenarioException if the file has results of something else
      */
     SweepJournal(Path path, ObjectNode header) throws IOException {

@@ -7,7 +7,7 @@ import java.util.Optional;
 import understudy.settings.ScenarioException;
 
 /**
- * What a sweep runs: every combination of scenarios and variations, each with all seeds, and the search for a border in
+ * Runs of a sweep: every combination of scenarios and variations, each with all seeds, and the search for a border in
  * each combination if there is one.
  *
  * @param scenarios files, at least one
@@ -16,7 +16,7 @@ import understudy.settings.ScenarioException;
 public record SweepPlan(List<String> scenarios, List<Variation> variations, List<Long> seeds, Optional<Search> search) {
     private static final int MAX_POINTS = 1_000_000;
 
-    /** Refuses keys that vary twice, and more points than anybody would wait for. */
+    /** Refuses keys that vary twice, and more than a million points. */
     public SweepPlan {
         var keys = new ArrayList<String>();
         variations.forEach(variation -> keys.addAll(variation.keys()));

@@ -11,7 +11,7 @@ import org.hipparchus.distribution.continuous.TDistribution;
  * @param point the combination; with the value that was found if there was a search
  * @param runs one for each seed
  * @param tried values that the search has tried, in that order; none if there was no search
- * @param border what became of the search; empty if there was none
+ * @param border outcome of the search; empty if there was none
  */
 public record SweepRow(SweepPoint point, List<PointResult> runs, List<Trial> tried, Optional<Border> border) {
     private static final double CONFIDENCE = 0.95;
@@ -19,7 +19,7 @@ public record SweepRow(SweepPoint point, List<PointResult> runs, List<Trial> tri
     /** Value of a search, and whether the service level was kept with every seed. */
     public record Trial(String value, boolean isGood) {}
 
-    /** What becomes of a search. */
+    /** Outcome of a search for a border. */
     public enum Border {
         /** The value beyond the one found does not keep the level. */
         FOUND,

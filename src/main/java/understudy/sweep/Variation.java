@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import understudy.settings.ScenarioException;
 
 /**
- * Settings that vary together, and what they are to be.
+ * Settings that vary together, and their values.
  *
  * @param keys one or more
  * @param values in the order given; each has as many parts as there are keys

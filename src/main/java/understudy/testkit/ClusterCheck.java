@@ -106,7 +106,7 @@ public final class ClusterCheck {
         return equal(label.isEmpty() ? name : name + " with " + label, value, actual);
     }
 
-    /** Leaves the processor to those who are to bring the figure about. */
+    /** Leaves the processor to the threads that change the figure. */
     private static void pause() {
         new CompletableFuture<Void>()
                 .completeOnTimeout(null, METRIC_PAUSE_MILLIS, TimeUnit.MILLISECONDS)

@@ -1,6 +1,5 @@
 package understudy.testkit;
 
-import com.typesafe.config.ConfigFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -13,7 +12,6 @@ import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.Router;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaOrder;
@@ -129,7 +127,7 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     private static EmulatedCluster create(String settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
+        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
     }
 
     /** Returns where the HTTP server listens, such as {@code http://127.0.0.1:40321}. */
@@ -156,8 +154,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * Returns what {@code /metrics} shows by now.
      *
      * @param name of the series, such as {@code vllm:generation_tokens_total}
-     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added
-     *     up
+     * @param label text that the labels must contain, such as {@code engine="0"}; all series of that name that do are
+     *     added up
      */
     public double metric(String name, String label) {
         return http().metric(name, label);
@@ -193,10 +191,10 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
+    /** Drops the cached content of all replicas; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
         var order = new ReplicaOrder.ResetPrefixCache(false);
-        return host.<Router.Command, OrderAnswers.AllDone>ask(
+        return host.<Router.Command, Router.AllDone>ask(
                         host.router(), ref -> new Router.Order(OptionalInt.empty(), order, ref))
                 .isDone();
     }

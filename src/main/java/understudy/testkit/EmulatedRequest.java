@@ -31,7 +31,7 @@ public final class EmulatedRequest {
         return id;
     }
 
-    /** Returns everything that the sender has heard, in order. */
+    /** Returns all events that the sender has got, in order. */
     public List<RequestEvent> events() {
         return List.copyOf(events);
     }

@@ -17,7 +17,7 @@ import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
 
-/** Sends a test's requests to a cluster, and hands on what becomes of them. Thread-safe. */
+/** Sends a test's requests to a cluster, and hands on their events. Thread-safe. */
 final class RequestSender {
     /** Far above the ids of other senders. */
     private static final long FIRST_REQUEST_ID = 1L << 62;

@@ -22,7 +22,7 @@ import understudy.runtime.VirtualTime;
  * @Test
  * void deviceTakesSevenMillis() {
  *     var done = kit.createInbox(VirtualGpu.StepDone.class);
- *     var gpu = kit.spawn(VirtualGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
+ *     var gpu = kit.spawn(ModelledGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
  *
  *     gpu.tell(new VirtualGpu.ExecuteStep(batch, done.ref()));
  *     kit.advance(Duration.ofMillis(7));
@@ -90,9 +90,9 @@ public final class VirtualTimeTestKit implements AutoCloseable {
     }
 
     /**
-     * An address that keeps what it gets, in order.
+     * Address that keeps the messages that it gets, in order.
      *
-     * @param <T> what it understands
+     * @param <T> type of the messages
      */
     public static final class Inbox<T> {
         private final List<Received<T>> received = new CopyOnWriteArrayList<>();

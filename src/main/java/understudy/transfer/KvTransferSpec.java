@@ -12,7 +12,7 @@ import java.util.List;
  * @param networkBytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
  * @param chunkBytes bytes of a chunk of host memory, likewise
  * @param descriptorsPerBlock pieces of memory that a block is in
- * @param networkCost what a transfer over the network takes besides its bytes
+ * @param networkCost time of a transfer over the network besides that of its bytes
  * @param networkTimeoutNanos how long one may stand still before it fails
  * @param lease how long blocks are kept for another replica
  * @param isLayerWise whether a prompt's KV is sent layer by layer while the prompt is computed (Mooncake, SGLang)
@@ -20,8 +20,8 @@ import java.util.List;
  *     kv_load_failure_policy})
  * @param failsStaleReads whether a read fails if the other replica has given the blocks up; else whatever is in them by
  *     then is taken for the prompt's KV
- * @param notifiesOnReject whether another replica hears that a request will never read its blocks; else these stay until
- *     their lease ends
+ * @param notifiesOnReject whether another replica is told that a request will never read its blocks; else these stay
+ *     until their lease ends
  */
 @RecordBuilder
 public record KvTransferSpec(

@@ -14,7 +14,7 @@ final class Lane {
     /**
      * A transfer whose bytes flow.
      *
-     * @param end what the clock of its lane shows when all its bytes are through
+     * @param end reading of its lane's clock at which all its bytes are through
      */
     record Flow(long id, Lane lane, long bytes, ByteClock end, long beginNanos) {
 

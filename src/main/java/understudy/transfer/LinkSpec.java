@@ -3,7 +3,7 @@ package understudy.transfer;
 import java.util.List;
 
 /**
- * Link as it begins.
+ * Specification of a link.
  *
  * @param groups its ports, numbered from 0 through all groups
  * @param timeoutNanos how long a transfer may stand still before it fails

@@ -7,7 +7,7 @@ import java.util.List;
 final class Port {
     private final long bytesPerSecond;
 
-    /** Who crosses this port, in order of creation; one that crosses it twice stands here twice. */
+    /** Lanes that cross this port, in order of creation; one that crosses it twice stands here twice. */
     private final List<Lane> lanes = new ArrayList<>();
 
     private double factor = 1;

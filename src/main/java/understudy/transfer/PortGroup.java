@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
  * Ports of one device, such as the two ways of a NIC or of PCIe.
  *
  * @param bytesPerSecond the capacity of each port, from 1 to {@link #MAX_BYTES_PER_SECOND}
- * @param togetherBytesPerSecond what all of them carry at most at the same time, likewise
+ * @param togetherBytesPerSecond most that all ports carry at the same time, in the same range
  */
 public record PortGroup(LongList bytesPerSecond, long togetherBytesPerSecond) {
     public static final long MAX_BYTES_PER_SECOND = 1_000_000_000_000_000L;

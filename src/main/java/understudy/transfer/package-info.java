@@ -3,7 +3,7 @@
  *
  * <p>Start with {@link understudy.transfer.SharedBandwidth}, which divides the capacity of ports among the transfers
  * that cross them; {@link understudy.transfer.Transfers} adds what comes before and after the bytes, and what can go
- * wrong. Times are nanoseconds of whoever calls, bytes are counted exactly.
+ * wrong. Times are nanoseconds on the caller's clock, bytes are counted exactly.
  */
 @NullMarked
 package understudy.transfer;

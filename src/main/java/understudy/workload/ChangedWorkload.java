@@ -3,7 +3,7 @@ package understudy.workload;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Another workload, some of whose requests a subclass changes; how many there are is not its business. */
+/** Delegates to another workload; a subclass changes single requests, never their number. */
 abstract class ChangedWorkload implements Workload {
     final Workload workload;
 

@@ -53,7 +53,7 @@ public sealed interface Distribution {
         }
     }
 
-    /** Another distribution, with what falls outside a range moved to its nearer end. */
+    /** Another distribution, with values outside a range moved to its nearer end. */
     record Clamped(Distribution inner, double min, double max) implements Distribution {
         @Override
         public double sample(UniformRandomProvider random) {

@@ -41,7 +41,7 @@ public final class GeneratedWorkload implements Workload {
      * @param gaps between beginnings
      * @param promptLengths tokens that each turn adds to the prompt
      * @param outputLengths tokens of each answer
-     * @param groups what sessions open with
+     * @param groups prefixes with which sessions open
      * @param turns turns of a session
      * @param rewriteProbability of a further turn that its history was rewritten, 0 to 1
      * @param thinkTimeSeconds from an answer to the next turn, at least 0

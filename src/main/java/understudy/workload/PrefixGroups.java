@@ -59,7 +59,7 @@ public final class PrefixGroups {
         return all;
     }
 
-    /** Returns what a session that begins then opens with: nothing, a prefix, or a whole prompt. */
+    /** Returns the opening of a session that begins then: nothing, a prefix, or a whole prompt. */
     SegmentedTokens opening(long arrivalNanos) {
         if (options.count == 0) {
             return SegmentedTokens.EMPTY;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Rate of arrivals over time: constant, or changing at some times. Immutable.
  *
  * @param pieces in order of time, the first one from 0 on, the last one for ever
- * @param rampUp what holds instead of the pieces, or null
+ * @param rampUp ramp that replaces the pieces, or null
  */
 public record RequestRate(List<Piece> pieces, @Nullable RampUp rampUp) {
     private static final double NANOS_PER_SECOND = 1e9;

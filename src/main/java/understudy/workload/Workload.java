@@ -22,8 +22,8 @@ public interface Workload extends AutoCloseable {
     }
 
     /**
-     * Returns the next request that arrives whatever becomes of the others, in order of arrival, or null when there is
-     * none left.
+     * Returns the next request whose arrival does not depend on the answers to others, in order of arrival, or null
+     * when there is none left.
      *
      * @throws TraceException if the source has a line that cannot be used
      */
@@ -69,7 +69,7 @@ public interface Workload extends AutoCloseable {
     /** Returns how many follow-ups will never be given out, since a turn before them got no answer. */
     long numAbandoned();
 
-    /** Returns what whoever reads the results should know of the requests that were given out, or nothing. */
+    /** Returns a warning about the requests given out, for readers of the results, or nothing. */
     default Optional<String> warning() {
         return Optional.empty();
     }

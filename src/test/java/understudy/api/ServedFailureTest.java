@@ -3,7 +3,6 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -106,8 +105,7 @@ final class ServedFailureTest {
                     .cluster()
                     .time()
                     .system()
-                    .tell(new Cluster.Start(
-                            EmbeddedScenario.of(ConfigFactory.empty()).clusterSpecWithoutRecords()));
+                    .tell(new Cluster.Start(EmbeddedScenario.of("").clusterSpecWithoutRecords()));
 
             assertThatThrownBy(() -> running.server()
                             .whenFailed()

@@ -2,8 +2,6 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -24,6 +22,7 @@ import understudy.api.call.RequestRecorder;
 import understudy.api.http.RoutePart;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.scenario.EmbeddedScenario;
+import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
 /** Starts servers on a free port of 127.0.0.1, and talks to them as clients do. */
@@ -61,14 +60,14 @@ public final class ServerFixture implements AutoCloseable {
     private EmulationServer server;
 
     public ServerFixture start() {
-        cluster = EmulatedCluster.serve(settings().root().render());
+        cluster = EmulatedCluster.serve(settings().render());
         server = cluster.server();
         return this;
     }
 
     /** Starts what {@code serve} starts, without what tests need besides. */
     public ServerFixture startAlone() {
-        var scenario = EmbeddedScenario.of(settings());
+        var scenario = EmbeddedScenario.of(settings().render());
         server = EmulationServer.start(
                 scenario.clusterSpecWithoutRecords(),
                 scenario.speed(),
@@ -87,7 +86,7 @@ public final class ServerFixture implements AutoCloseable {
         return cluster;
     }
 
-    private Config settings() {
+    private Section settings() {
         var settings = new TreeMap<String, Object>();
         settings.put("cluster.replicas", numReplicas);
         settings.put("clock.speed", Double.isInfinite(speed) ? "max" : speed);
@@ -121,7 +120,7 @@ public final class ServerFixture implements AutoCloseable {
         settings.put("server.answer-length.kind", "uniform");
         settings.put("server.answer-length.min", 5);
         settings.put("server.answer-length.max", 40);
-        return ConfigFactory.parseString(moreSettings).withFallback(ConfigFactory.parseMap(settings));
+        return Section.of(moreSettings).withFallback(Section.of(settings));
     }
 
     public String url() {

@@ -2,19 +2,18 @@ package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
+import understudy.host.Actors;
 import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
 final class WarmUpTest {
-    private final EmbeddedScenario scenario =
-            EmbeddedScenario.of(ConfigFactory.parseString("server { api-key = secret, max-in-flight = 1 }"));
+    private final EmbeddedScenario scenario = EmbeddedScenario.of("server { api-key = secret, max-in-flight = 1 }");
     private final AtomicInteger numSteps = new AtomicInteger();
 
     @Test
@@ -28,7 +27,7 @@ final class WarmUpTest {
     @ParameterizedTest
     @ValueSource(strings = {"embed", "classify", "score"})
     void poolingModels_areWarmedByTheirOwnRoute(String task) {
-        var pooling = EmbeddedScenario.of(ConfigFactory.parseString("server.task = " + task));
+        var pooling = EmbeddedScenario.of("server.task = " + task);
 
         WarmUp.run(spec(), pooling.server(), 2);
 
@@ -44,10 +43,10 @@ final class WarmUpTest {
 
     private ClusterSpec spec() {
         var like = scenario.clusterSpecWithoutRecords().replica(0);
-        var counting = like.withDevice(VirtualGpu.Factory.of(batch -> {
+        var counting = like.withDevice(GpuModel.of(batch -> {
             numSteps.incrementAndGet();
             return 1;
         }));
-        return ClusterSpec.ofOne(counting);
+        return ClusterSpec.ofOne(Actors.STANDARD, counting);
     }
 }

@@ -65,6 +65,8 @@ final class BadInputTest {
                 "kv-cache.tiers.host.bandwidth = 0 | kv-cache.tiers.host.bandwidth is 0",
                 "kv-cache.tiers.host.blocks-per-chunk = 0 | blocks-per-chunk is 0, must be from 1",
                 "kv-cache.transfer.bandwidth = -5 | kv-cache.transfer.bandwidth is -5",
+                "kv-cache.transfer.bandwidth = 1e99 | kv-cache.transfer.bandwidth is 1.0E99, must be at most 1000000",
+                "kv-cache.tiers.disk.read-bandwidth = 1000001 | is 1000001, must be at most 1000000",
                 "kv-cache.transfer.notify = -1ms | must be a duration from 0 to 720h with a unit",
                 "kv-cache.transfer.load-failure-policy = hope | must be one of fail, recompute",
                 "kv-cache.transfer.stale-read = hope | must be one of fail, garbage",
@@ -114,6 +116,10 @@ final class BadInputTest {
                 "scaling.keda.threshold = [1] | scaling.keda.threshold is [1], which is not the kind",
                 "kv-cache.kv-events.enable-kv-cache-events = 1 | events is 1, which is not the kind",
                 "router.weighted-scorers.lora-affinity = [] | lora-affinity is [], which is not the kind",
+                "server.prot = 8001 | :1: unknown key server.prot; did you mean server.port?",
+                "server.port = 70000 | :1: server.port is 70000, must be from 0 to 65535",
+                "server.answers = lorem | :1: server.answers is \"lorem\", must be one of",
+                "server.warm-up-requests = -1 | :1: server.warm-up-requests is -1, must be from 0 to 1000000",
                 "foo = 1 | :1: unknown key foo; known are clock, cluster, engine, faults, kv-cache, latency, report,",
                 "engine { | :2: expecting a closing brace '}' here"
             })

@@ -67,8 +67,8 @@ final class RoseinferRunTest {
     void bothScenarios_haveTheSameDevice() {
         var scenarios = new ScenarioFile(Map.of());
 
-        assertThat(scenarios.load(BEFORE, Map.of()).getConfig("latency"))
-                .isEqualTo(scenarios.load(AFTER, Map.of()).getConfig("latency"));
+        assertThat(scenarios.load(BEFORE, Map.of()).section("latency").values())
+                .isEqualTo(scenarios.load(AFTER, Map.of()).section("latency").values());
     }
 
     @Test

@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The trace of a run: its sums are those of the report. */
 final class RunTraceTest {
@@ -50,6 +52,22 @@ final class RunTraceTest {
                 .isPositive()
                 .isEqualTo(report.get("num_preemptions").asLong());
         assertThat(of("i", "route")).hasSize(200);
+    }
+
+    /** With mixed chunks a prefill takes along who runs; else each step is a prefill or a decode. */
+    @ParameterizedTest
+    @CsvSource({"false, extend", "true, mixed"})
+    void stepsOfSglang_areCalledAsTheirBatches(String isMixing, String prefill) throws IOException {
+        run(
+                "conf/demo.conf",
+                "--set=workload.requests=50",
+                "--set=engine.kind=sglang",
+                "--set=engine.sglang.enable-mixed-chunk=" + isMixing);
+
+        assertThat(of("X", prefill)).isNotEmpty();
+        assertThat(of("X", "decode")).isNotEmpty();
+        assertThat(Stream.of("extend", "decode", "mixed").flatMap(kind -> of("X", kind)))
+                .hasSize((int) ofReplicas("steps"));
     }
 
     @Test

@@ -1,13 +1,14 @@
 package understudy.bench;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.typesafe.config.ConfigFactory;
 import java.net.URI;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import understudy.bench.result.BenchRequest;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** Scenarios and benchmarks for tests. */
@@ -16,10 +17,10 @@ public final class BenchFixture {
 
     /** Returns a scenario of short requests, with some settings of its section {@code workload}. */
     public static Scenario scenario(Map<String, ?> workload) {
-        var usual = ConfigFactory.parseString(
-                "lengths { prompt { kind = fixed, mean = 20 }, output { kind = fixed, mean = 6 } }");
-        var config = ConfigFactory.parseMap(workload).withFallback(usual).atPath("workload");
-        return Scenario.read(new ScenarioFile(Map.of()).load(config));
+        var usual = "workload.lengths { prompt { kind = fixed, mean = 20 }, output { kind = fixed, mean = 6 } }";
+        var own = new HashMap<String, Object>();
+        workload.forEach((key, value) -> own.put("workload." + key, value));
+        return Scenario.read(new ScenarioFile(Map.of()).load(Section.of(own).withFallback(Section.of(usual))));
     }
 
     static BenchTarget target(String url, String endpoint, boolean sendsIds) {

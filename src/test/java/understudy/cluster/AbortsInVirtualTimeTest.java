@@ -10,7 +10,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import understudy.cluster.orders.OrderAnswers;
+import understudy.cluster.replica.RunningReplica;
+import understudy.cluster.router.RouterActor;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
@@ -78,7 +79,7 @@ final class AbortsInVirtualTimeTest {
 
     @Test
     void resetDuringAPlanOfAReplicaThatCrashes_isAnswered() {
-        var answers = kit.createInbox(OrderAnswers.Done.class);
+        var answers = kit.createInbox(Replica.Done.class);
         var replica = replica(0, kit.createInbox(Router.Command.class).ref());
         var request = promptedBy(7, () -> {
             replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
@@ -88,13 +89,13 @@ final class AbortsInVirtualTimeTest {
 
         kit.advance(Duration.ofMillis(50));
 
-        assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, true));
+        assertThat(answers.messages()).containsExactly(new Replica.Done(0, true));
     }
 
     @Test
     void abortThatOvertakesAReroutedRequest_reachesIt() {
         cluster.numReplicas = 2;
-        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
+        var router = kit.spawn(RouterActor.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, replica(0, router), ReplicaTraits.PLAIN));
         router.tell(new Router.ReplicaUp(1, replica(1, router), ReplicaTraits.PLAIN));
         kit.settle();
@@ -116,22 +117,6 @@ final class AbortsInVirtualTimeTest {
         });
     }
 
-    @Test
-    void abortAfterACrash_isForgottenWhenTheReplicaIsGone() {
-        var abortedReroutes = new RequestGate.AbortedReroutes();
-        abortedReroutes.begin(0);
-        abortedReroutes.begin(1);
-        abortedReroutes.onAbort(7);
-        abortedReroutes.end(0);
-        assertThat(abortedReroutes.isAborted(7)).isTrue();
-
-        abortedReroutes.end(1);
-        abortedReroutes.onAbort(8);
-
-        assertThat(abortedReroutes.isAborted(7)).isFalse();
-        assertThat(abortedReroutes.isAborted(8)).as("nobody hands over").isFalse();
-    }
-
     private List<ClusterEvent.StepEnded> steps() {
         return metrics.messages().stream()
                 .filter(ClusterEvent.StepEnded.class::isInstance)
@@ -141,7 +126,7 @@ final class AbortsInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router) {
         var peers = ReplicaPeers.of(router, metrics.ref(), ClusterFixture.router(false));
-        return kit.spawn(Replica.create(kit.clock(), index, cluster.replicaSpec(), peers), "replica-" + index);
+        return kit.spawn(RunningReplica.create(kit.clock(), index, cluster.replicaSpec(), peers), "replica-" + index);
     }
 
     /** Sends several messages on the loop, so that nothing comes between them. */

@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.cluster.router.RouterActor;
 import understudy.engine.FinishReason;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
@@ -161,7 +162,7 @@ final class AdmissionInVirtualTimeTest {
         var slow = kit.createInbox(Replica.Command.class);
         var client = kit.createInbox(RequestEvent.class);
         var router = kit.spawn(
-                Router.create(
+                RouterActor.create(
                         kit.clock(),
                         cluster.spec(null),
                         kit.createInbox(MetricsCollector.Command.class).ref(),
@@ -192,7 +193,7 @@ final class AdmissionInVirtualTimeTest {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var replica = kit.createInbox(Replica.Command.class);
         var client = kit.createInbox(RequestEvent.class);
-        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
+        var router = kit.spawn(RouterActor.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, replica.ref(), ReplicaTraits.PLAIN));
         router.tell(new Router.Submit(request(0, 0, 20, 2), client.ref(), false));
         router.tell(new Router.Submit(request(1, 0, 20, 2), client.ref(), false));
@@ -215,7 +216,7 @@ final class AdmissionInVirtualTimeTest {
         var closed = kit.createInbox(Router.Closed.class);
         var nobody = kit.createInbox(Object.class);
         var router = kit.spawn(
-                Router.create(
+                RouterActor.create(
                         kit.clock(),
                         cluster.spec(null),
                         kit.createInbox(MetricsCollector.Command.class).ref(),

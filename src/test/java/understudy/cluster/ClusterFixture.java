@@ -7,6 +7,9 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import understudy.cluster.device.GpuModel;
+import understudy.cluster.guardian.Guardian;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
@@ -15,9 +18,18 @@ import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.VllmSpec;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
+import understudy.host.Actors;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.content.ContentConfigBuilder;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionConfig;
+import understudy.kvcache.session.SessionMode;
 import understudy.latency.ApiDelay;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -43,29 +55,32 @@ public final class ClusterFixture {
     /** All requests go on at another replica; thrice at most. */
     static final CrashRetries RESUME = new CrashRetries(CrashRetries.OnCrash.RESUME, 3);
 
-    BlockHasher hasher = new Xxh3BlockHasher(16);
-    public PrefixOptions prefixes = PrefixOptions.VLLM;
-    EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
-    boolean promotesFullBlocks;
-    ContextOverflow contextOverflow = ContextOverflow.REJECT;
-    int numReplicas = 1;
-    int numBlocks = 10_000;
-    int maxNumSeqs = 256;
-    int maxNumBatchedTokens = 2048;
-    int maxModelLen = 20_000;
+    public BlockHasher hasher = new Xxh3BlockHasher(16);
+    public FullHit fullHit = FullHit.RECOMPUTE_LAST_TOKEN;
+    public boolean cachesGeneratedBlocks = true;
+    public SessionMode sessions = SessionMode.OFF;
+    public GlobalPrefixLimits globalPrefixes = GlobalPrefixLimits.OFF;
+    public EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
+    public boolean promotesFullBlocks;
+    public ContextOverflow contextOverflow = ContextOverflow.REJECT;
+    public int numReplicas = 1;
+    public int numBlocks = 10_000;
+    public int maxNumSeqs = 256;
+    public int maxNumBatchedTokens = 2048;
+    public int maxModelLen = 20_000;
     public boolean isAsync;
-    int prefillScheduleInterval = 1;
-    boolean sharesWithinStep = true;
-    LoraConfig loras = LoraConfig.NONE;
-    int pipelineParallelSize = 1;
-    ApiDelay apiDelay = ApiDelay.NONE;
+    public int prefillScheduleInterval = 1;
+    public boolean sharesWithinStep = true;
+    public LoraConfig loras = LoraConfig.NONE;
+    public int pipelineParallelSize = 1;
+    public ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
-    RoutingPolicyFactory routing = RoundRobin.FACTORY;
-    Wire wire = Wire.EXACT;
-    AdmissionSpec admission = AdmissionSpec.OPEN;
-    FaultPlan faults = FaultPlan.NONE;
+    public RoutingPolicyFactory routing = RoundRobin.FACTORY;
+    public Wire wire = Wire.EXACT;
+    public AdmissionSpec admission = AdmissionSpec.OPEN;
+    public FaultPlan faults = FaultPlan.NONE;
 
-    ReplicaSpec replicaSpec() {
+    public ReplicaSpec replicaSpec() {
         var scheduler = SchedulerConfig.VLLM
                 .with()
                 .maxNumSeqs(maxNumSeqs)
@@ -75,18 +90,30 @@ public final class ClusterFixture {
                 .loras(loras)
                 .pipelineParallelSize(pipelineParallelSize)
                 .build();
-        var kvCache = KvCacheConfig.vllm(hasher, numBlocks)
-                .with()
-                .maxModelLen(maxModelLen)
-                .evictionPolicy(evictionPolicy)
-                .promotesFullBlocks(promotesFullBlocks)
-                .sharesWithinStep(sharesWithinStep)
-                .prefixes(prefixes)
-                .build();
+        var kvCache = kvCache();
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
-        return ReplicaSpec.of(new VllmSpec(scheduler, limits, kvCache), VirtualGpu.Factory.of(latency))
+        return ReplicaSpec.of(
+                        new VllmSpec(scheduler, limits, kvCache), KvBlockManagerActor::create, GpuModel.of(latency))
                 .withApiDelay(apiDelay)
                 .withKeepsTokenTimes(true);
+    }
+
+    private BlockCacheSpec kvCache() {
+        var blocks = KvBlocks.of(hasher, numBlocks).withMaxModelLen(maxModelLen);
+        return sessions == SessionMode.OFF
+                ? contentOf(blocks)
+                : new SessionConfig(blocks, sharesWithinStep, sessions, globalPrefixes, fullHit);
+    }
+
+    private ContentConfig contentOf(KvBlocks blocks) {
+        return ContentConfigBuilder.builder()
+                .blocks(blocks)
+                .freeBlocks(new FreeBlocks(evictionPolicy, FreeOrder.UNHASHED_FIRST))
+                .promotesFullBlocks(promotesFullBlocks)
+                .sharesWithinStep(sharesWithinStep)
+                .fullHit(fullHit)
+                .cachesGeneratedBlocks(cachesGeneratedBlocks)
+                .build();
     }
 
     private RouterSpec router() {
@@ -94,19 +121,20 @@ public final class ClusterFixture {
     }
 
     /** Returns a wire on which KV events are late. */
-    static Wire late(Duration kvEventDelay) {
+    public static Wire late(Duration kvEventDelay) {
         return new Wire(0, 0, kvEventDelay.toNanos(), 0, OptionalLong.empty());
     }
 
     /** Returns a router that reads KV events, or does not. */
-    static RouterSpec router(boolean wantsKvEvents) {
+    public static RouterSpec router(boolean wantsKvEvents) {
         Set<Signal> signals = wantsKvEvents ? Set.of(Signal.KV_EVENTS) : Set.of();
         return RouterSpec.of(new RoutingPolicyFactory("any", signals, cluster -> new RoundRobin()));
     }
 
-    ClusterSpec spec(Workload workload) {
+    public ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
         return new ClusterSpec(
+                Actors.STANDARD,
                 replicas,
                 List.of(replicaSpec()),
                 router(),
@@ -129,14 +157,15 @@ public final class ClusterFixture {
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
         return run(
-                new ClusterSpec(replicas, List.of(replica), router(), admission, () -> workload, faults, true),
+                new ClusterSpec(
+                        Actors.STANDARD, replicas, List.of(replica), router(), admission, () -> workload, faults, true),
                 Double.POSITIVE_INFINITY);
     }
 
-    static RunRecord run(ClusterSpec spec, double speed) {
+    public static RunRecord run(ClusterSpec spec, double speed) {
         var result = new CompletableFuture<RunRecord>();
         try (var time = VirtualTime.<Cluster.Command>create(
-                "cluster", clock -> Cluster.create(clock, new Completing(result)))) {
+                "cluster", clock -> Guardian.create(clock, new Completing(result)))) {
             time.onIdle(() -> result.completeExceptionally(new AssertionError("stalled")));
             time.system().tell(new Cluster.Start(spec));
             time.run(speed);
@@ -151,7 +180,7 @@ public final class ClusterFixture {
     }
 
     /** Requests written down by hand, in order of arrival. */
-    static Workload workload(Request... requests) {
+    public static Workload workload(Request... requests) {
         return new ListWorkload(List.of(requests));
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.Request;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -356,7 +357,7 @@ final class ClusterInVirtualTimeTest {
         };
 
         var plain = cluster.replicaSpec();
-        var replica = ReplicaSpec.of(plain.engine().withConnector(leaking), plain.device())
+        var replica = ReplicaSpec.of(plain.engine().withConnector(leaking), KvBlockManagerActor::create, plain.device())
                 .withTransfers(OffloadingFixture.transfers());
 
         assertThatThrownBy(() -> cluster.run(workload(request(0, 0, 10, 1)), replica))

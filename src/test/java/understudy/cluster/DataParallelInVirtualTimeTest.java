@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
@@ -151,7 +152,7 @@ final class DataParallelInVirtualTimeTest {
 
     private RunRecord run(LatencyModel latency, Request... requests) {
         cluster.numReplicas = Math.max(2, cluster.numReplicas);
-        var device = new VirtualGpu.Modelled(latency, 0, null, new RandomStreams(1), 2, EarlierStages.NONE);
+        var device = new GpuModel(latency, 0, null, new RandomStreams(1), 2, EarlierStages.NONE);
         var run = cluster.run(workload(requests), cluster.replicaSpec().withDevice(device));
         assertThat(Invariants.check(run)).isEmpty();
         return run;

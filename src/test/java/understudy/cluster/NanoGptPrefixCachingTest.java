@@ -7,8 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.FullHit;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
@@ -28,7 +27,7 @@ final class NanoGptPrefixCachingTest {
 
     NanoGptPrefixCachingTest() {
         cluster.hasher = new Xxh3BlockHasher(4);
-        cluster.prefixes = PrefixOptions.ofContent(FullHit.RECOMPUTE_LAST_TOKEN, false);
+        cluster.cachesGeneratedBlocks = false;
         cluster.maxNumBatchedTokens = 16;
         cluster.numBlocks = 1 + 256 / 4;
         cluster.maxModelLen = 256;
@@ -49,7 +48,7 @@ final class NanoGptPrefixCachingTest {
 
     @Test
     void identicalPrefixes_leaveMoreBlocksIfAnswersAreCachedToo() {
-        cluster.prefixes = PrefixOptions.VLLM;
+        cluster.cachesGeneratedBlocks = true;
         var run = cluster.run(workload(request("To be or not to be", 20), request("To be or not to be", 20)));
 
         // 37 of the 38 tokens are computed, 9 full blocks; the 5 behind the prompt are each request's own.
@@ -80,7 +79,8 @@ final class NanoGptPrefixCachingTest {
     void fullCache_evictsTheBlockThatWasUsedLongestAgo() {
         cluster.numBlocks = 1 + 3;
         cluster.maxModelLen = 12;
-        cluster.prefixes = PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, false);
+        cluster.fullHit = FullHit.DECODE_DIRECTLY;
+        cluster.cachesGeneratedBlocks = false;
 
         intervalNanos = 1_000_000_000;
         // Four blocks, one after the other, into room for three; then all four again, the newest first. The first one

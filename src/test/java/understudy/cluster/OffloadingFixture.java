@@ -11,10 +11,12 @@ import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
-import understudy.cluster.orders.OrderAnswers;
+import understudy.cluster.memory.KvBlockManagerActor;
+import understudy.cluster.replica.RunningReplica;
 import understudy.engine.Request;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
+import understudy.host.Actors;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.connector.TierStats;
 import understudy.kvcache.tier.OffloadingSpec;
@@ -91,7 +93,7 @@ final class OffloadingFixture implements AutoCloseable {
         }
         var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, stores.size());
         var connected = plain.engine().withConnector(host);
-        return ReplicaSpec.of(connected, plain.device())
+        return ReplicaSpec.of(connected, KvBlockManagerActor::create, plain.device())
                 .withTransfers(transfers())
                 .withStores(stores);
     }
@@ -100,7 +102,14 @@ final class OffloadingFixture implements AutoCloseable {
         var all = Collections.nCopies(replicas.numReplicas, replicaSpec());
         var plain = replicas.spec(workload);
         return new ClusterSpec(
-                all, List.of(replicaSpec()), plain.router(), plain.admission(), plain.workload(), plain.faults(), true);
+                Actors.STANDARD,
+                all,
+                List.of(replicaSpec()),
+                plain.router(),
+                plain.admission(),
+                plain.workload(),
+                plain.faults(),
+                true);
     }
 
     /** Starts what the replicas have together: before any of them. */
@@ -126,7 +135,7 @@ final class OffloadingFixture implements AutoCloseable {
                 .keepsRecords(true)
                 .dataParallelGroups(Map.of())
                 .build();
-        return kit.spawn(Replica.create(kit.clock(), index, replicaSpec(), peers), "replica-" + index);
+        return kit.spawn(RunningReplica.create(kit.clock(), index, replicaSpec(), peers), "replica-" + index);
     }
 
     ActorRef<Link.Command> storeLink() {
@@ -149,7 +158,7 @@ final class OffloadingFixture implements AutoCloseable {
 
     /** Has a replica forget what its GPU holds, which must not be in use. */
     void forgetGpu(ActorRef<Replica.Command> replica) {
-        var done = kit.createInbox(OrderAnswers.Done.class);
+        var done = kit.createInbox(Replica.Done.class);
         replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), done.ref()));
         kit.settle();
         if (!done.messages().get(0).isDone()) {

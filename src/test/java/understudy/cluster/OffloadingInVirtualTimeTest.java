@@ -75,7 +75,7 @@ final class OffloadingInVirtualTimeTest {
     @CsvSource({"1, 105, 0", "0, 109, 4"})
     void lostKv_isComputedAgain(double share, long firstTokenMillis, int numUsed) {
         var replica = replicaWithPromptOnHost();
-        replica.tell(new Replica.ForMemory(new KvTransfers.Lose(share)));
+        replica.tell(new Replica.ForMemory(new KvExchange.Lose(share)));
         assertThat(cluster.host(replica).numUsed()).isEqualTo(numUsed);
         cluster.submit(replica, same(2, 1));
 
@@ -91,7 +91,7 @@ final class OffloadingInVirtualTimeTest {
         var replica = replicaWithPromptOnHost();
         cluster.submit(replica, same(2, 1));
         cluster.until(102);
-        replica.tell(new Replica.ForMemory(new KvTransfers.Lose(1)));
+        replica.tell(new Replica.ForMemory(new KvExchange.Lose(1)));
 
         cluster.until(200);
 
@@ -154,11 +154,11 @@ final class OffloadingInVirtualTimeTest {
 
     private static void fail(ActorRef<Replica.Command> replica, double rate) {
         var fail = new Fault.FailTransfers(Fault.ALL_REPLICAS, Fault.LinkKind.HOST, rate);
-        replica.tell(new Replica.ForMemory(new KvTransfers.SetFault(fail)));
+        replica.tell(new Replica.ForMemory(new KvExchange.SetFault(fail)));
     }
 
     private static void slow(ActorRef<Replica.Command> replica, double factor) {
         var slow = new Fault.SlowLink(OptionalInt.of(0), Fault.LinkKind.HOST, factor);
-        replica.tell(new Replica.ForMemory(new KvTransfers.SetFault(slow)));
+        replica.tell(new Replica.ForMemory(new KvExchange.SetFault(slow)));
     }
 }

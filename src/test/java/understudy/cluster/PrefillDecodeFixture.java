@@ -5,10 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
+import understudy.cluster.device.GpuModel;
+import understudy.cluster.guardian.Guardian;
+import understudy.cluster.memory.KvBlockManagerActor;
+import understudy.cluster.router.RouterActor;
 import understudy.engine.Request;
 import understudy.faults.ClusterChange;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
+import understudy.host.Actors;
 import understudy.kvcache.connector.NixlSpec;
 import understudy.report.RunRecord;
 import understudy.routing.DisaggregationSpec;
@@ -95,7 +100,7 @@ final class PrefillDecodeFixture implements AutoCloseable {
         replicas.numBlocks = role == Role.PREFILL ? 10_000 : numBlocksOfDecode;
         var plain = replicas.replicaSpec();
         var connected = plain.engine().withConnector(new NixlSpec(true, replicas.isAsync));
-        return ReplicaSpec.of(connected, VirtualGpu.Factory.of(replicas.latency))
+        return ReplicaSpec.of(connected, KvBlockManagerActor::create, GpuModel.of(replicas.latency))
                 .withApiDelay(replicas.apiDelay)
                 .withTraits(new ReplicaTraits(role.name(), 1, replicas.numBlocks, PrefillEstimate.perToken(0), role))
                 .withTransfers(transfers());
@@ -113,11 +118,18 @@ final class PrefillDecodeFixture implements AutoCloseable {
                 RoundRobin.FACTORY, Wire.EXACT, AdmissionSpec.OPEN.signals(), streams, 0, disaggregation);
         var faults = new FaultPlan(List.of(), retries, 0, streams);
         return new ClusterSpec(
-                all, List.of(all.get(0), all.get(numPrefill)), routing, AdmissionSpec.OPEN, null, faults, true);
+                Actors.STANDARD,
+                all,
+                List.of(all.get(0), all.get(numPrefill)),
+                routing,
+                AdmissionSpec.OPEN,
+                null,
+                faults,
+                true);
     }
 
     void start() {
-        cluster = kit.spawn(Cluster.create(kit.clock(), new Observing()), "cluster");
+        cluster = kit.spawn(Guardian.create(kit.clock(), new Observing()), "cluster");
         cluster.tell(new Cluster.Start(spec()));
         kit.settle();
     }
@@ -128,7 +140,7 @@ final class PrefillDecodeFixture implements AutoCloseable {
         var prefill = kit.createInbox(Replica.Command.class);
         var decode = kit.createInbox(Replica.Command.class);
         var spec = spec();
-        router = kit.spawn(Router.create(kit.clock(), spec, metrics.ref(), null), "router");
+        router = kit.spawn(RouterActor.create(kit.clock(), spec, metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, prefill.ref(), spec.replica(0).traits()));
         router.tell(new Router.ReplicaUp(1, decode.ref(), spec.replica(1).traits()));
         return prefill;

@@ -13,8 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.FinishReason;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.FullHit;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.RunRecord;
@@ -72,7 +71,7 @@ final class PrefillDecodeInVirtualTimeTest {
     @Test
     void promptThatIsWhollyThere_isNotMovedButThePrefillReplicaIsTold() {
         cluster.lease = new KvLease(30_000 * MILLI, false);
-        cluster.replicas.prefixes = PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true);
+        cluster.replicas.fullHit = FullHit.DECODE_DIRECTLY;
         cluster.start();
         var prompt = SegmentedTokens.EMPTY.append(7, 160);
         cluster.submit(request(0, 0, prompt, 1));

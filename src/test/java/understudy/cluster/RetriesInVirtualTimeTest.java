@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.replica.RunningReplica;
+import understudy.cluster.router.RouterActor;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.RequestBuilder;
@@ -361,7 +363,7 @@ final class RetriesInVirtualTimeTest {
 
     private ActorRef<Router.Command> router(int numReplicas) {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
+        var router = kit.spawn(RouterActor.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         for (int i = 0; i < numReplicas; i++) {
             router.tell(new Router.ReplicaUp(i, replica(i, router, cluster), ReplicaTraits.PLAIN));
         }
@@ -372,7 +374,7 @@ final class RetriesInVirtualTimeTest {
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router, ClusterFixture kind) {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var peers = ReplicaPeers.of(router, metrics.ref(), ClusterFixture.router(false));
-        return kit.spawn(Replica.create(kit.clock(), index, kind.replicaSpec(), peers), "replica-" + index);
+        return kit.spawn(RunningReplica.create(kit.clock(), index, kind.replicaSpec(), peers), "replica-" + index);
     }
 
     private void plan(CrashRetries retries, TimedChange... changes) {

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.Request;
 import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.DraftCounts;
@@ -26,6 +28,7 @@ import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultPlan.TimedChange;
+import understudy.kvcache.content.ContentConfig;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.report.RunRecord;
@@ -137,12 +140,12 @@ final class SpeculationInVirtualTimeTest {
         var engine = (VllmSpec) plain.engine();
         var config = method.config(3);
         var scheduler = engine.scheduler().withSpeculation(config);
-        var kvCache = engine.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
+        var kvCache = ((ContentConfig) engine.kvCache()).withDropsLastHit(config.usesEagle());
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
-        var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
+        var device = new GpuModel(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
         return cluster.run(
                 workload(requests),
-                ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), device)
+                ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), KvBlockManagerActor::create, device)
                         .withKeepsTokenTimes(true));
     }
 

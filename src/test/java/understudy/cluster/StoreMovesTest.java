@@ -117,11 +117,11 @@ final class StoreMovesTest {
         Inbox<Replica.Command> peer = cluster.kit.createInbox(Replica.Command.class);
         cluster.submit(first, same(2), peer.ref());
         cluster.kit.settle();
-        var lend = (StoreMoves.Lend) ((Replica.ForMemory) peer.messages().get(0)).command();
+        var lend = (KvExchange.Lend) ((Replica.ForMemory) peer.messages().get(0)).command();
 
         crash(first);
 
-        assertThat(peer.messages()).last().isEqualTo(new Replica.ForMemory(new StoreMoves.TakeBack(lend.job())));
+        assertThat(peer.messages()).last().isEqualTo(new Replica.ForMemory(new KvExchange.TakeBack(lend.job())));
     }
 
     @Test

@@ -8,8 +8,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.engine.Request;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.RequestRecord;
@@ -39,7 +37,7 @@ final class VllmPrefixCachingTest {
 
     @Test
     void followUp_hitsThePromptOnly_ifAnswersAreNotCached() {
-        cluster.prefixes = PrefixOptions.ofContent(FullHit.RECOMPUTE_LAST_TOKEN, false);
+        cluster.cachesGeneratedBlocks = false;
 
         assertThat(cachedTokens(cluster.run(workload(aThenAbc())))).containsExactly(0, 32);
     }

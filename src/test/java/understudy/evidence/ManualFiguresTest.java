@@ -30,6 +30,7 @@ final class ManualFiguresTest {
     private static final String CRASH = "conf/crash.conf faults.on-crash=";
     private static final String TIERS = "conf/tiers.conf";
     private static final String THIRD = "conf/questions/third-of-fleet.conf";
+    private static final String ENGINES = "conf/questions/vllm-or-sglang.conf";
     private static final String CHAT = "conf/routing/chat.conf workload.requests=12800"
             + " workload.arrivals.request-rate=16 router.policy=ttft-estimate slo.ttft=1s";
     private static final String RANKS = "conf/validation/rtx-pro-6000-qwen3-30b-a3b-dp2-ep.conf workload.kind=generated"
@@ -90,6 +91,8 @@ final class ManualFiguresTest {
                 crash("resume"),
                 row("routing", "| defaults |" + wire(2), wired("")),
                 row("routing", "| `kv-event-loss=0.3` |" + wire(1), wired("router.wire.kv-event-loss=0.3")),
+                row("questions", engine("vLLM"), ENGINES),
+                row("questions", engine("SGLang"), ENGINES + " engine.kind=sglang"),
                 row("questions", third("`on-crash = reroute`"), THIRD),
                 row("questions", third("`on-crash = resume`"), THIRD + " faults.on-crash=resume"),
                 row(
@@ -133,6 +136,12 @@ final class ManualFiguresTest {
 
     private static String wired(String setting) {
         return "conf/routing/kv-cache-wins.conf workload.arrivals.request-rate=20 " + setting;
+    }
+
+    private static String engine(String name) {
+        return "| " + name
+                + " | {mean_ttft_ms:0} | {p99_ttft_ms:0} | {mean_tpot_ms:1} | {p95_itl_ms:0} | {p99_itl_ms:0} |"
+                + " {hit_percent:1} % |";
     }
 
     private static String third(String name) {

@@ -15,7 +15,6 @@ import understudy.host.Emulation;
 import understudy.report.RequestRecord;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.ServerSettings;
 
 /**
  * Sends the workload of a scenario through HTTP, and runs the same scenario in virtual time: {@code ParityReport SCENARIO
@@ -95,8 +94,8 @@ public final class ParityReport {
             }
         }
         double speed = scenario.speed();
-        try (var server =
-                EmulationServer.start(scenario.clusterSpec(null, false), speed, ServerSettings.read(scenario))) {
+        try (var server = EmulationServer.start(
+                scenario.clusterSpec(null, false), speed, scenario.server().read())) {
             var client = new StreamClient(server.address());
             client.run(warmUp(), LIMIT_NANOS);
             var streams = requests.stream()

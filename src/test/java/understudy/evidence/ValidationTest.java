@@ -59,10 +59,48 @@ public final class ValidationTest {
     /** 264 rows with known conditions are 168 cells: 60 of Llama and of gpt-oss each, 33 of MiniMax, 15 of Kimi. */
     @Test
     void h200_rowsOfAIConfiguratorAreReadAsCells() {
-        var measured = MeasuredCells.read(TestData.require("aiconfigurator/measured_h200_vllm.csv"));
+        var measured = MeasuredCells.read(TestData.require("aiconfigurator/measured_h200_vllm.csv"), "vllm");
 
         assertThat(measured.cells()).hasSize(168);
         assertThat(measured.leftOut()).hasSize(72);
+    }
+
+    /**
+     * 190 rows are of one deployment each, of which 70 have unknown conditions. The other 120 are 75 cells: 15 of each of
+     * three models, and 15 twice under another name or size.
+     */
+    @Test
+    void h200_rowsOfSglangAreReadAsCells() {
+        var measured = MeasuredCells.read(TestData.require("aiconfigurator/measured_h200_sglang.csv"), "sglang");
+
+        assertThat(measured.cells()).hasSize(75);
+        assertThat(measured.leftOut()).hasSize(67 + 70);
+    }
+
+    /** Bounds in percent; the cells of DeepSeek-V3 are the same runs. */
+    @Test
+    void h200_tablesMeetSglangsCells() throws IOException {
+        var rows = Files.readAllLines(TestData.require("aiconfigurator/measured_h200_sglang.csv"));
+        rows.subList(1, rows.size()).removeIf(row -> !row.contains("2026-03-25.csv; model=DeepSeek-R1"));
+        var file = Files.write(Files.createTempFile("deepseek-r1", ".csv"), rows);
+        file.toFile().deleteOnExit();
+        var run = call(
+                "fidelity",
+                file.toString(),
+                "conf/validation/closed-loop-sglang.conf",
+                "--set",
+                "latency.model=profiled",
+                "--set",
+                "latency.profiled.tables=" + path("aiconfigurator"),
+                "--json",
+                "-");
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        var json = run.json();
+        var all = json.get("summary").get(0);
+        assertThat(all.get("cells").asInt()).isEqualTo(15);
+        assertThat(all.get("mean_absolute_ttft_error_percent").asDouble()).isLessThanOrEqualTo(9);
+        assertThat(all.get("mean_absolute_tpot_error_percent").asDouble()).isLessThanOrEqualTo(6);
     }
 
     /** Returns what a scenario of {@code conf/validation} lacks: its measurements, or a model and a GPU. */

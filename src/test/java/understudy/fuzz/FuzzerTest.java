@@ -33,7 +33,7 @@ final class FuzzerTest {
     @Test
     void brokenSetting_isAllThatIsLeft() throws InterruptedException {
         var finding = find(scenario -> {
-            if (scenario.getString("engine.scheduling-policy").equals("lpm")) {
+            if (scenario.text("engine.scheduling-policy").equals("lpm")) {
                 throw new IllegalStateException("lpm is broken");
             }
         });
@@ -46,8 +46,8 @@ final class FuzzerTest {
     @Test
     void brokenFault_isAllThatIsLeft() throws InterruptedException {
         var finding = find(scenario -> {
-            boolean crashes = scenario.getConfigList("faults.plan").stream()
-                    .anyMatch(entry -> entry.getString("do").equals("crash"));
+            boolean crashes = scenario.sections("faults.plan").stream()
+                    .anyMatch(entry -> entry.text("do").equals("crash"));
             BrokenLawException.require(!crashes, "no crash", () -> "there is one");
         });
 
@@ -60,7 +60,7 @@ final class FuzzerTest {
     @Test
     void otherFailure_isNotFollowed() throws InterruptedException {
         var finding = find(scenario -> {
-            int count = scenario.getInt("workload.requests");
+            int count = scenario.wholeNumber("workload.requests", 0, Integer.MAX_VALUE);
             throw new BrokenLawException(count < 5 ? "at least five" : "none at all", count + " requests");
         });
 

@@ -10,8 +10,9 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
@@ -20,10 +21,10 @@ import understudy.prompt.Xxh3BlockHasher;
 
 /** Blocks of 4 tokens; prompts are the numbers from 0 on. */
 final class PrefixLawTest {
-    private static final KvCacheConfig CONFIG =
-            KvCacheConfig.vllm(new Xxh3BlockHasher(4), 7).withMaxModelLen(24);
+    private static final ContentConfig CONFIG =
+            ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(4), 7).withMaxModelLen(24));
 
-    private final PrefixModel model = new PrefixModel(CONFIG);
+    private final PrefixModel model = PrefixModel.of(CONFIG);
     private final KvCacheManager memory = new KvCacheManager(CONFIG);
     private final PrefixLaw law = new PrefixLaw(CONFIG, memory);
 

@@ -3,12 +3,12 @@ package understudy.fuzz;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** Scenarios that were found once. */
 final class RunCheckTest {
@@ -127,10 +127,9 @@ final class RunCheckTest {
     }
 
     private static void holds(String scenario) throws InterruptedException {
-        var given =
-                ConfigFactory.parseString(scenario).withFallback(ConfigFactory.parseString("latency.model = linear"));
-        var config = new ScenarioFile(Map.of()).load(given);
+        var given = Section.of(scenario).withFallback(Section.of("latency.model = linear"));
+        var merged = new ScenarioFile(Map.of()).load(given);
 
-        assertThat(new Fuzzer(1, List.of(new RunCheck())).failure(config)).isEmpty();
+        assertThat(new Fuzzer(1, List.of(new RunCheck())).failure(merged)).isEmpty();
     }
 }

@@ -2,7 +2,6 @@ package understudy.host;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +11,7 @@ import understudy.cluster.ClusterSpec;
 import understudy.report.RunReport;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 /** A cluster's specification is a value: it runs again with equal results, also in two threads at once. */
 final class ClusterSpecTest {
@@ -35,7 +35,7 @@ final class ClusterSpecTest {
     }
 
     private static ClusterSpec spec(String policy) {
-        var settings = ConfigFactory.parseString("""
+        var settings = Section.of("""
                 cluster.replicas = 3
                 router.policy = %s
                 latency.jitter = 0.1

@@ -209,7 +209,7 @@ final class ChartTest {
         assertThat(vllm.warnings()).isEmpty();
         var scenario = vllm.over("conf/vllm.conf", Map.of("UNDERSTUDY_LATENCY_GPU", "h100-sxm"), Map.of());
         assertThat(scenario.numReplicas()).isEqualTo(1);
-        assertThat(scenario.server().text("served-model-name")).isEqualTo("meta-llama/Llama-3.1-8B-Instruct");
+        assertThat(scenario.server().read().servedModel()).isEqualTo("meta-llama/Llama-3.1-8B-Instruct");
     }
 
     /** What the chart of llm-d makes of the values, after its template {@code vllmServeModelCommand}. */

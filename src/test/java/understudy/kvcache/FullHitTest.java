@@ -9,8 +9,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
 import understudy.engine.Request;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionMode;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -37,7 +37,9 @@ final class FullHitTest {
             var cluster = new ClusterFixture();
             cluster.isAsync = isAsync;
             cluster.latency = new LinearLatency(5e6, 1e5, 0, 0);
-            cluster.prefixes = new PrefixOptions(fullHit, true, mode, new GlobalPrefixLimits(256, 2, 10_000));
+            cluster.fullHit = fullHit;
+            cluster.sessions = mode;
+            cluster.globalPrefixes = new GlobalPrefixLimits(256, 2, 10_000);
             var run = cluster.run(new ListWorkload(requests(3)));
             var third = ClusterFixture.requests(run).get(2);
 

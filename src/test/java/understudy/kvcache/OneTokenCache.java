@@ -1,9 +1,10 @@
 package understudy.kvcache;
 
 import java.util.List;
-import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -25,10 +26,9 @@ public final class OneTokenCache {
 
     /** Creates an empty cache with room for {@code capacity} keys. */
     public OneTokenCache(EvictionPolicy policy, int capacity) {
-        kvCache = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(1), capacity + 1)
-                .withEvictionPolicy(policy)
-                .withFreeOrder(FreeOrder.UNHASHED_FIRST)
-                .withPrefixes(PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true)));
+        kvCache = new KvCacheManager(ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(1), capacity + 1))
+                .withFreeBlocks(new FreeBlocks(policy, FreeOrder.UNHASHED_FIRST))
+                .withFullHit(FullHit.DECODE_DIRECTLY));
     }
 
     /** Asks for each key in turn, and lets go of it at once. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Xxh3BlockHasher;
 
@@ -13,7 +14,7 @@ final class OwnQuestionTest {
 
     @Test
     void questionOfAnotherFamily_isRefused() {
-        var memory = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(16), 10));
+        var memory = new KvCacheManager(ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 10)));
 
         assertThatThrownBy(() -> memory.answer((KvAsk) new Half(8)))
                 .isInstanceOf(UnsupportedOperationException.class)

@@ -10,8 +10,8 @@ import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionMode;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SessionTurn;
@@ -28,8 +28,9 @@ final class PrefixCacheEventsTest {
     private final ClusterFixture cluster = new ClusterFixture();
 
     PrefixCacheEventsTest() {
-        cluster.prefixes = new PrefixOptions(
-                FullHit.DECODE_DIRECTLY, true, SessionMode.DETAILED, new GlobalPrefixLimits(64, 2, 1_000));
+        cluster.fullHit = FullHit.DECODE_DIRECTLY;
+        cluster.sessions = SessionMode.DETAILED;
+        cluster.globalPrefixes = new GlobalPrefixLimits(64, 2, 1_000);
     }
 
     @Test

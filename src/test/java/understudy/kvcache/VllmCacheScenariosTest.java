@@ -7,8 +7,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -257,9 +259,8 @@ final class VllmCacheScenariosTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, FreeOrder freeOrder) {
-        return new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                .withEvictionPolicy(EvictionPolicy.LRU)
-                .withFreeOrder(freeOrder));
+        return new KvCacheManager(ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks))
+                .withFreeBlocks(new FreeBlocks(EvictionPolicy.LRU, freeOrder)));
     }
 
     private static int[] tokens(int first, int count) {

@@ -34,7 +34,7 @@ final class HostOverheadTest {
 
     private static HostOverhead host(int maxGraph, boolean isHidden) {
         return new HostOverhead(
-                100, 10, new StepExecution("engine", "engine", CudaGraphs.ofDecodes(maxGraph), 50, isHidden, false));
+                100, 10, new StepExecution("engine", "engine", CudaGraphs.ofDecodes(maxGraph), 50, 0, isHidden, false));
     }
 
     private static BatchShape decodes() {

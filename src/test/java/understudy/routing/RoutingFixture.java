@@ -1,6 +1,5 @@
 package understudy.routing;
 
-import com.typesafe.config.ConfigFactory;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,9 +32,8 @@ public final class RoutingFixture {
     /** Returns a policy by its name, with the defaults but for some settings in HOCON, for blocks of 4 and seed 1. */
     public static RoutingPolicy policy(String name, String settings) {
         String own = settings.isEmpty() ? "" : "router." + name + " { " + settings + " }";
-        var config =
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString(own)).getConfig("router");
-        var section = new Section(config.hasPath(name) ? config.getConfig(name) : ConfigFactory.empty(), name);
+        var router = new ScenarioFile(Map.of()).load(Section.of(own)).section("router");
+        var section = router.sectionOrEmpty(name).at(name);
         var cluster = new RoutingPolicyFactory.Cluster(HASHER, 3, 1_000, new RandomStreams(1));
         return Objects.requireNonNull(RoutingPolicies.byName().get(name))
                 .read(PolicySettings.of(section))
@@ -64,9 +62,8 @@ public final class RoutingFixture {
     /** Settings of a policy: the defaults, but for these. */
     public static PolicySettings settings(String policy, String changed) {
         String path = "router." + policy;
-        var scenario = ConfigFactory.parseString(changed).atPath(path);
-        return PolicySettings.of(
-                new Section(new ScenarioFile(Map.of()).load(scenario).getConfig(path), path));
+        var scenario = Section.of(path + " { " + changed + " }");
+        return PolicySettings.of(new ScenarioFile(Map.of()).load(scenario).section(path));
     }
 
     public static long[] hashes(int firstToken, int numTokens) {

@@ -119,7 +119,7 @@ final class DeploymentTest {
     @Test
     void fp8_halvesWeightsButNotEmbeddings() {
         var settings = Map.of("latency.llm", "llama-3.1-70b", "latency.dtype", "fp8");
-        var llm = read(settings).latency().deployment().llm();
+        var llm = read(settings).groups().get(0).deployment().llm();
 
         // 2 * 128,256 * 8,192 weights of embedding and head, and 161 norms of 8,192, stay at two bytes; 70.554 - 2.103
         // billion take one.
@@ -132,7 +132,7 @@ final class DeploymentTest {
     @Test
     void moreGpusThanKvHeads_replicateThem() {
         var settings = Map.of("latency.llm", "llama-3.1-8b", "latency.tensor-parallel-size", "16");
-        var llm = read(settings).latency().deployment().llm();
+        var llm = read(settings).groups().get(0).deployment().llm();
 
         // 32 layers, key and value of one head of 128 elements with two bytes.
         assertThat(llm.spec().kvBytesPerTokenPerRank(16, 2)).isEqualTo(32 * 2 * 128 * 2);

@@ -4,14 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.hybrid.HybridConfig;
 import understudy.settings.ScenarioException;
 
 /** KV cache groups that follow from a model, and those that a scenario says. */
@@ -43,9 +44,9 @@ final class KvGroupSettingsTest {
     })
     void blocksOfModelsWithWindows_areCountedByGroup(
             String llm, String gpu, int numWindowGroups, int numBlocks, long maxTokens) {
-        var memory = read(Map.of("latency.llm", llm, "latency.gpu", gpu));
+        var memory = (HybridConfig) read(Map.of("latency.llm", llm, "latency.gpu", gpu));
 
-        var groups = Objects.requireNonNull(memory.groups()).groups();
+        var groups = memory.groups().groups();
         assertThat(groups).hasSize(numWindowGroups + 1);
         assertThat(groups.subList(0, numWindowGroups)).allMatch(g -> g.kind() == KvGroup.Kind.SLIDING_WINDOW);
         assertThat(groups.get(numWindowGroups).kind()).isEqualTo(KvGroup.Kind.FULL_ATTENTION);
@@ -58,7 +59,7 @@ final class KvGroupSettingsTest {
     void disabledManager_keepsEverythingInOneGroup() {
         var memory = read(Map.of("latency.llm", "gpt-oss-120b", "engine.disable-hybrid-kv-cache-manager", "true"));
 
-        assertThat(memory.groups()).isNull();
+        assertThat(memory).isInstanceOf(ContentConfig.class);
         assertThat(memory.numGpuBlocks()).isEqualTo(19_760 / 2);
     }
 
@@ -71,8 +72,7 @@ final class KvGroupSettingsTest {
         "engine.full-hit, decode-directly"
     })
     void settingForOneGroup_keepsEverythingInOne(String key, String value) {
-        assertThat(read(Map.of("latency.llm", "gpt-oss-20b", key, value)).groups())
-                .isNull();
+        assertThat(read(Map.of("latency.llm", "gpt-oss-20b", key, value))).isInstanceOf(ContentConfig.class);
         assertThatThrownBy(() -> read(with(key, value)))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining("kv-cache.groups is")
@@ -82,9 +82,9 @@ final class KvGroupSettingsTest {
     /** Blocks of 32 and 16 tokens: hashes of 16, and with asynchronous scheduling two steps in flight. */
     @Test
     void groupsOfAScenario_areAsItSays() {
-        var memory = read(with("kv-cache.prefix-cache-retention-interval", "all"));
+        var memory = (HybridConfig) read(with("kv-cache.prefix-cache-retention-interval", "all"));
 
-        var groups = Objects.requireNonNull(memory.groups());
+        var groups = memory.groups();
         assertThat(groups.groups())
                 .containsExactly(
                         new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 32, 64),
@@ -110,8 +110,8 @@ final class KvGroupSettingsTest {
         return settings;
     }
 
-    private static KvCacheConfig read(Map<String, String> settings) {
+    private static KvCacheSpec read(Map<String, String> settings) {
         var scenario = Scenario.read(new ScenarioFile(Map.of()).load("conf/demo.conf", settings));
-        return (KvCacheConfig) scenario.engine().kvCache();
+        return scenario.engine().kvCache();
     }
 }

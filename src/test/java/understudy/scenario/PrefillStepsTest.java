@@ -2,11 +2,11 @@ package understudy.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import understudy.latency.LinearLatency;
 import understudy.routing.ReplicaTraits;
+import understudy.settings.Section;
 
 /** Prefill times that routers are told. */
 final class PrefillStepsTest {
@@ -48,8 +48,8 @@ final class PrefillStepsTest {
     }
 
     private static ReplicaTraits traits(String settings) {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("latency.model = linear, " + settings)));
+        var scenario =
+                Scenario.read(new ScenarioFile(Map.of()).load(Section.of("latency.model = linear, " + settings)));
         return scenario.clusterSpec(null, true).replica(0).traits();
     }
 }

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.cluster.ReplicaSpec;
+import understudy.settings.Section;
 
 /** The list {@code cluster.groups}. */
 final class ReplicaGroupTest {
@@ -64,10 +63,10 @@ final class ReplicaGroupTest {
     @Test
     void resolvedScenario_saysWhatAutoStandsFor() {
         var config = config(TWO);
-        var resolved = Scenario.read(config).resolve(config).getConfigList("cluster.groups");
+        var resolved = Scenario.read(config).resolve(config).sections("cluster.groups");
 
-        assertThat(resolved.get(0).getInt("kv-cache.num-gpu-blocks")).isEqualTo(500);
-        assertThat(resolved.get(1).getInt("kv-cache.num-gpu-blocks")).isEqualTo(1000);
+        assertThat(resolved.get(0).text("kv-cache.num-gpu-blocks")).isEqualTo("500");
+        assertThat(resolved.get(1).text("kv-cache.num-gpu-blocks")).isEqualTo("1000");
     }
 
     @ParameterizedTest
@@ -121,7 +120,7 @@ final class ReplicaGroupTest {
         return Scenario.read(config(settings));
     }
 
-    private static Config config(String settings) {
-        return new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings));
+    private static Section config(String settings) {
+        return new ScenarioFile(Map.of()).load(Section.of(settings));
     }
 }

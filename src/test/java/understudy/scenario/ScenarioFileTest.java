@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.evidence.ValidationTest;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 final class ScenarioFileTest {
 
@@ -33,8 +34,8 @@ final class ScenarioFileTest {
 
         var scenario = new ScenarioFile(Map.of()).load("conf/demo.conf", Map.of());
 
-        assertThat(scenario.getString("engine.max-num-seqs")).isNotEqualTo("1");
-        assertThat(scenario.getInt("seed")).isNotEqualTo(99);
+        assertThat(scenario.text("engine.max-num-seqs")).isNotEqualTo("1");
+        assertThat(scenario.text("seed")).isNotEqualTo("99");
     }
 
     @Test
@@ -75,8 +76,8 @@ final class ScenarioFileTest {
 
         var config = new ScenarioFile(environment).load(write("a.conf", ""), Map.of());
 
-        assertThat(config.getInt("cluster.replicas")).isEqualTo(3);
-        assertThat(config.getInt("server.port")).isEqualTo(8000);
+        assertThat(config.text("cluster.replicas")).isEqualTo("3");
+        assertThat(config.text("server.port")).isEqualTo("8000");
     }
 
     /** A variable of the pod itself takes the place of the Service's. */
@@ -86,7 +87,7 @@ final class ScenarioFileTest {
 
         var config = new ScenarioFile(environment).load(write("a.conf", ""), Map.of());
 
-        assertThat(config.getInt("server.port")).isEqualTo(8080);
+        assertThat(config.text("server.port")).isEqualTo("8080");
     }
 
     @Test
@@ -112,7 +113,7 @@ final class ScenarioFileTest {
     void values_areTakenAsTheyAre() throws IOException {
         var config = new ScenarioFile(Map.of()).load(write("a.conf", ""), Map.of("workload.trace", "a//b #c: $d,e"));
 
-        assertThat(config.getString("workload.trace")).isEqualTo("a//b #c: $d,e");
+        assertThat(config.text("workload.trace")).isEqualTo("a//b #c: $d,e");
     }
 
     @Test
@@ -137,10 +138,10 @@ final class ScenarioFileTest {
 
         var config = new ScenarioFile(Map.of()).load(write("a.yaml", text), Map.of());
 
-        assertThat(config.getInt("cluster.replicas")).isEqualTo(2);
-        assertThat(config.getInt("engine.max-num-seqs")).isEqualTo(9);
-        assertThat(config.getInt("engine.max-num-batched-tokens")).isEqualTo(64);
-        assertThat(config.getInt("router.disaggregation.uncached-tokens")).isEqualTo(3);
+        assertThat(config.text("cluster.replicas")).isEqualTo("2");
+        assertThat(config.text("engine.max-num-seqs")).isEqualTo("9");
+        assertThat(config.text("engine.max-num-batched-tokens")).isEqualTo("64");
+        assertThat(config.text("router.disaggregation.uncached-tokens")).isEqualTo("3");
     }
 
     @ParameterizedTest
@@ -190,7 +191,7 @@ final class ScenarioFileTest {
 
         var config = new ScenarioFile(Map.of()).load(write("a.yml", ""), Map.of(key, given));
 
-        assertThat(config.getString(key)).isEqualTo(meant);
+        assertThat(config.text(key)).isEqualTo(meant);
     }
 
     @Test
@@ -216,14 +217,14 @@ final class ScenarioFileTest {
         var scenario = Scenario.read(config);
 
         assertThat(scenario.numReplicas()).isPositive();
-        if (config.getString("workload.kind").equals("generated")) {
+        if (config.text("workload.kind").equals("generated")) {
             scenario.workloadSource().open().close();
         }
     }
 
     @Test
     void tenants_areThoseOfTheWorkload() {
-        var settings = ConfigFactory.parseString("workload.tenants = 2");
+        var settings = Section.of("workload.tenants = 2");
         var scenario = Scenario.read(new ScenarioFile(Map.of()).load(settings));
 
         try (var workload = scenario.workloadSource().open()) {
@@ -232,7 +233,7 @@ final class ScenarioFileTest {
     }
 
     private static int value(String file, Map<String, String> environment, Map<String, String> flags) {
-        return new ScenarioFile(environment).load(file, flags).getInt(KEY);
+        return new ScenarioFile(environment).load(file, flags).wholeNumber(KEY, 0, Integer.MAX_VALUE);
     }
 
     private String write(String name, String text) throws IOException {
@@ -243,7 +244,11 @@ final class ScenarioFileTest {
     void variablesOfTheLauncher_areNoSettings() {
         var environment = Map.of("UNDERSTUDY_JAVA_OPTS", "-Xmx1g", "UNDERSTUDY_ARCHIVE", "off");
 
-        assertThat(new ScenarioFile(environment).load("conf/demo.conf", Map.of()))
-                .isEqualTo(new ScenarioFile(Map.of()).load("conf/demo.conf", Map.of()));
+        assertThat(new ScenarioFile(environment)
+                        .load("conf/demo.conf", Map.of())
+                        .values())
+                .isEqualTo(new ScenarioFile(Map.of())
+                        .load("conf/demo.conf", Map.of())
+                        .values());
     }
 }

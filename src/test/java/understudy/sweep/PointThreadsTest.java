@@ -4,7 +4,6 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.Config;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -12,10 +11,11 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 class PointThreadsTest {
-    private static final Config SMALL = settings("2");
-    private static final Config LONG = settings("1000000000");
+    private static final Section SMALL = settings("2");
+    private static final Section LONG = settings("1000000000");
 
     private final PointThreads threads = new PointThreads(1, false);
 
@@ -64,7 +64,7 @@ class PointThreadsTest {
         assertThat(threads.submit("late", () -> SMALL)).isCancelled();
     }
 
-    private static Config settings(String numRequests) {
+    private static Section settings(String numRequests) {
         return new ScenarioFile(Map.of()).load(null, Map.of("workload.requests", numRequests));
     }
 }

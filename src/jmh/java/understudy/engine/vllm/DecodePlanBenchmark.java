@@ -19,7 +19,8 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -55,9 +56,9 @@ public class DecodePlanBenchmark {
     private int stepsLeft;
 
     private StepPlan fullMemory() {
-        var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(16), NUM_BLOCKS)
+        var kvCache = ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), NUM_BLOCKS)
                 .withEnablePrefixCaching(enablePrefixCaching)
-                .withMaxModelLen(MAX_MODEL_LEN);
+                .withMaxModelLen(MAX_MODEL_LEN));
         var scheduler =
                 SchedulerConfig.VLLM.withMaxNumSeqs(SEQUENCES).withMaxNumBatchedTokens(SEQUENCES * PROMPT_TOKENS);
         var planner = new StepPlanner(scheduler, kvCache);

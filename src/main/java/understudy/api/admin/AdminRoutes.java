@@ -102,7 +102,7 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
                                 () -> parameterOptional("by", by -> attempt(() -> advance(given("by", by))))))));
     }
 
-    /** Answers what the client got wrong, which may show at once or later, by a client error. */
+    /** Answers mistakes of the client, which may show at once or later, with a client error. */
     private Route attempt(Supplier<CompletionStage<HttpResponse>> action) {
         return completeWithFuture(attempted(action));
     }

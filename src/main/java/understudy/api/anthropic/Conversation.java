@@ -81,7 +81,7 @@ final class Conversation {
         for (var block : blocks(message, "content")) {
             addBlock(block, role, chat);
         }
-        // What tools have answered are messages of their own.
+        // Results of tools have become messages of their own.
         if (role.equals("assistant") || chat.has("content")) {
             messages.add(chat);
         }

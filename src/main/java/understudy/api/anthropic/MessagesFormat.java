@@ -109,7 +109,7 @@ final class MessagesFormat implements CallFormat {
         var message = event.set("message", open()).withObject("message");
         message.putArray("content");
         message.put("model", call.model()).putNull("stop_reason").putNull("stop_sequence");
-        // What is cached is not known yet.
+        // The number of cached tokens is not known yet.
         message.putObject("usage")
                 .put("input_tokens", generation.spec().prompt().length())
                 .put("output_tokens", 0);

@@ -30,7 +30,7 @@ final class MessagesRequest {
         }
         var stops = chat.putArray("stop");
         body.texts("stop_sequences").forEach(stops::add);
-        // Who asks, for all that goes by tenants; vLLM ignores it.
+        // The user, for everything that goes by tenants; vLLM ignores it.
         chat.put("user", body.object("metadata").text("user_id"));
         addFormat(body.object("output_config").object("format"), chat);
         return new JsonBody(chat);

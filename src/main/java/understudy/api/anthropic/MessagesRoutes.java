@@ -18,8 +18,8 @@ import understudy.api.http.RoutePart;
 import understudy.api.openai.CallParser;
 
 /**
- * Routes of the Messages API. What the schema of a request forbids is answered in OpenAI's error body, as vLLM's
- * validation handler does for all paths; every other error has Anthropic's body.
+ * Routes of the Messages API. Requests that break the schema get OpenAI's error body, as vLLM's validation handler does
+ * for all paths; every other error has Anthropic's body.
  */
 public final class MessagesRoutes implements RoutePart {
     private final ApiContext api;

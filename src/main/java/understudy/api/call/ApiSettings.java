@@ -13,21 +13,22 @@ import understudy.api.model.ModelSettings;
 /**
  * Settings of a server.
  *
- * @param http where it listens, and what it lets in
+ * @param http settings of its HTTP port
  * @param firstReplicaPort port of the first replica, from which those of the others are counted up, or 0 for any that are
  *     free; empty if they have no ports of their own
- * @param downReplicas what such a port does while its replica is not up
+ * @param downReplicas behaviour of such a port while its replica is not up
  * @param pod whose names are on every response
- * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
+ * @param sideChannel port at which other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param models names under which the model is known, at least one; answers carry the first
  * @param vllmVersion the version of vLLM that the server says it is
  * @param hardware the model and the GPUs whose times the emulation has, in words
  * @param model how answers come about
- * @param surface what it shows beside its API
+ * @param surface features beside the API: log, pages, endpoints for development
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,
@@ -43,7 +44,7 @@ public record ApiSettings(
         Surface surface)
         implements ApiSettingsBuilder.With {
     /**
-     * What a server shows beside its API.
+     * Features of a server beside its API.
      *
      * @param hasAccessLog whether each response has a line on standard output
      * @param unlogged paths whose responses have none all the same

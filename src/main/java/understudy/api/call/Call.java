@@ -42,7 +42,7 @@ public final class Call implements ClientConnection.Exchange {
         return closed;
     }
 
-    /** Records the end of reading; aborts what is not done yet. */
+    /** Records the end of reading; aborts unfinished requests. */
     @Override
     public void close() {
         cancel();
@@ -64,7 +64,7 @@ public final class Call implements ClientConnection.Exchange {
         }
     }
 
-    /** Gives up what is not done yet. */
+    /** Aborts the requests that are not done yet. */
     void cancel() {
         if (!done.isDone() && isCancelled.compareAndSet(false, true)) {
             generations.forEach(generation -> link.abort(generation.id()));
@@ -84,7 +84,7 @@ public final class Call implements ClientConnection.Exchange {
         return is;
     }
 
-    /** Gives up what is not done yet, and says why. */
+    /** Aborts the requests that are not done yet, and reports the failure. */
     void fail(ApiException failure) {
         emit(new CallEvent.Failed(failure));
     }
@@ -139,7 +139,10 @@ public final class Call implements ClientConnection.Exchange {
         }
     }
 
-    /** What is turned away because of the load may be sent again later; the rest will never be served. */
+    /**
+     * Returns the error of a rejection: 429 if it is due to the load, so that clients try again, and 400 if it is
+     * final.
+     */
     private static ApiException refusal(RequestEvent.Rejected rejected) {
         return rejected.outcome().isLoadShed()
                 ? new ApiException(429, "RateLimitError", rejected.reason(), null)

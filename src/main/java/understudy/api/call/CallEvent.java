@@ -23,7 +23,7 @@ public sealed interface CallEvent {
     /**
      * The call is cut as if its server had died.
      *
-     * @param failure what a client gets that has got nothing yet
+     * @param failure error for a client that has got nothing yet
      * @param isReset whether the connection is to be reset, rather than closed
      */
     record Cut(ApiException failure, boolean isReset) implements CallEvent {}

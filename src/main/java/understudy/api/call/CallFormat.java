@@ -13,18 +13,18 @@ public interface CallFormat {
     /** Returns the body of an answer that is not streamed; each choice is one piece. */
     ObjectNode whole(List<CallEvent.Piece> choices);
 
-    /** Returns what goes out with a piece of a streamed answer: no, one or several server-sent events. */
+    /** Returns the server-sent events for a piece of a streamed answer: none, one or several. */
     String events(Generation generation, Delta delta);
 
-    /** Returns what goes out behind the last piece of the last answer. */
+    /** Returns the text behind the last piece of the last answer. */
     String end();
 
-    /** Returns what goes out instead, if the answer breaks off. */
+    /** Returns the text that ends a stream whose answer breaks off. */
     default String failure(ApiException failure) {
         return event(failure.body()) + DONE;
     }
 
-    /** Returns what goes out with an event of a streamed call. */
+    /** Returns the text for an event of a streamed call. */
     default String text(CallEvent event) {
         if (event instanceof CallEvent.Piece piece) {
             String whole = events(piece.generation(), piece.delta());

@@ -9,7 +9,6 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import understudy.cluster.Cluster;
 import understudy.cluster.Router;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
@@ -51,17 +50,13 @@ public final class ClusterControl {
     /** Has all replicas forget their cached content, and tells whether all of them have. */
     public CompletionStage<Boolean> resetPrefixCache(boolean resetsRunning) {
         var order = new ReplicaOrder.ResetPrefixCache(resetsRunning);
-        return Reply.ask(
-                        system,
-                        router,
-                        OrderAnswers.AllDone.class,
-                        ref -> new Router.Order(OptionalInt.empty(), order, ref))
-                .thenApply(OrderAnswers.AllDone::isDone);
+        return Reply.ask(system, router, Router.AllDone.class, ref -> new Router.Order(OptionalInt.empty(), order, ref))
+                .thenApply(Router.AllDone::isDone);
     }
 
     /** Has a replica, or with an empty one all, carry out an order; is complete when they have, however long that takes. */
-    public CompletionStage<OrderAnswers.AllDone> order(OptionalInt replica, ReplicaOrder order) {
-        return Reply.await(system, router, OrderAnswers.AllDone.class, ref -> new Router.Order(replica, order, ref));
+    public CompletionStage<Router.AllDone> order(OptionalInt replica, ReplicaOrder order) {
+        return Reply.await(system, router, Router.AllDone.class, ref -> new Router.Order(replica, order, ref));
     }
 
     /** Changes the cluster, and tells why that cannot be, or nothing. */

@@ -50,7 +50,7 @@ public final class Generation {
      * @param loraName its LoRA adapter, or empty for the base model
      * @param turn its place in a session
      * @param replica the one that is to serve it, or empty for any
-     * @param kvTransfer what is to be said of its KV in other processes, or null if nothing
+     * @param kvTransfer KV transfer parameters of the request, or null if none
      */
     @RecordBuilder
     public record Spec(
@@ -100,7 +100,9 @@ public final class Generation {
         return isRanked ? OptionalInt.of((int) arrival.rank().getAsLong()) : spec.replica;
     }
 
-    /** Returns whose fair share it takes: whom a gateway names, or else the body's user; empty if neither does. */
+    /**
+     * Returns the tenant whose fair share it takes: the gateway's, or else the body's user; empty if neither is given.
+     */
     String tenant() {
         return arrival.tenant().isEmpty() ? spec.params.user() : arrival.tenant();
     }

@@ -21,10 +21,10 @@ import understudy.jsonsample.SchemaSample;
  * @param numPromptLogprobs the same for the prompt
  * @param streamInterval tokens of a chunk behind the first one
  * @param seed as asked for, or null
- * @param user who asks, in the client's words, or empty
+ * @param user name of the user, in the client's words, or empty
  * @param namesTokensById whether log probabilities name tokens by their ids
  * @param tokens tokens that may be sampled, and those to report on
- * @param kvTransferParams what the call says of KV in other processes, see {@link KvTransferFields}
+ * @param kvTransferParams the call's KV transfer parameters, see {@link KvTransferFields}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
 @RecordBuilder
@@ -241,7 +241,7 @@ public record GenerationParams(
         }
     }
 
-    /** Checks what has no influence on a model that does not sample, and returns whether sampling would be greedy. */
+    /** Checks fields that have no effect on a model that does not sample; returns whether sampling would be greedy. */
     private static boolean checkSampling(JsonBody body) {
         inRange(body, "presence_penalty", -2, 2);
         inRange(body, "frequency_penalty", -2, 2);
@@ -284,7 +284,7 @@ public record GenerationParams(
         }
     }
 
-    /** Returns what the answer must look like according to {@code response_format}, or null if it is text. */
+    /** Returns the form of the answer that {@code response_format} asks for, or null if it is text. */
     public static @Nullable Constraint schema(JsonBody format, String path) {
         var type = format.text("type");
         if (type == null || type.equals("text")) {

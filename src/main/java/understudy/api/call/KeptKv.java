@@ -47,7 +47,7 @@ public final class KeptKv {
         return Optional.ofNullable(address);
     }
 
-    /** Asks what a replica keeps of a request, and tells it what has become of that. */
+    /** Sends a word about the KV that a replica keeps of a request, and returns the state of that KV. */
     public CompletionStage<Cluster.Kept> ask(int replica, SideChannel.Word word, long requestId) {
         return Reply.ask(
                 system,

@@ -9,7 +9,7 @@ import understudy.cluster.Cluster;
 import understudy.cluster.RequestEvent;
 
 /**
- * Address at which other processes ask for KV that is kept for them, and the names of what is kept.
+ * Address at which other processes ask for KV that is kept for them, and the names under which it is kept.
  *
  * @param engineId unlike that of any other process, before or after this one
  * @param host that others can reach

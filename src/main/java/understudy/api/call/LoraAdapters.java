@@ -19,7 +19,7 @@ public final class LoraAdapters {
     /**
      * Adapter.
      *
-     * @param path where it is said to be
+     * @param path path of its files, as given; it is not read
      */
     public record Adapter(String name, String path) {}
 
@@ -60,7 +60,7 @@ public final class LoraAdapters {
     /**
      * Adds an adapter, or says from now on that it is at another path.
      *
-     * @param replica where, or empty for all
+     * @param replica index of the replica that gets it, or empty for all
      * @return false if it is there already
      */
     public synchronized boolean add(String name, String path, OptionalInt replica) {
@@ -78,7 +78,7 @@ public final class LoraAdapters {
     /**
      * Removes an adapter.
      *
-     * @param replica where, or empty for all
+     * @param replica index of the replica that loses it, or empty for all
      * @return false if it is not there
      */
     public synchronized boolean remove(String name, OptionalInt replica, int numReplicas) {

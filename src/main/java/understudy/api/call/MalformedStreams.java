@@ -34,7 +34,7 @@ public final class MalformedStreams implements ClusterLink.Watcher {
         }
     }
 
-    /** Takes in what has happened in the cluster: faults begin, and a replica that goes down ends its own. */
+    /** Follows events of the cluster: faults begin, and a replica that goes down ends its own. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.StreamsMalformed malformed) {
             set(malformed.fault());

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Processes that may be asked for KV. A call names the address of the one that has it, so without a list whoever may
- * call could have requests sent to any service that this machine reaches.
+ * Processes that may be asked for KV. A call names the address of the one that has it, so without a list any client
+ * could have requests sent to any service that this machine reaches.
  */
 public final class SideChannelPeers {
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");

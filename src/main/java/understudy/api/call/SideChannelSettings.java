@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  *
  * @param host address that they are told ({@code VLLM_NIXL_SIDE_CHANNEL_HOST})
  * @param port to listen at, 0 for any that is free ({@code VLLM_NIXL_SIDE_CHANNEL_PORT})
- * @param peers whom words may be sent to
+ * @param peers processes that words may be sent to
  * @param tensorParallelSize GPUs that share each layer of a replica, which they are told, too
  */
 public record SideChannelSettings(String host, int port, SideChannelPeers peers, int tensorParallelSize) {

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Buffer between the writer and the reader of a stream. One thread at a time writes, another reads, and neither waits
- * for the other: a writer whom the reader does not follow is refused, and a reader who has read everything is woken
- * once there is more.
+ * for the other: a writer too far ahead of the reader is refused, and a reader that has read everything is woken once
+ * there is more.
  */
 final class StreamBuffer<T> {
     private final int capacity;
@@ -81,7 +81,7 @@ final class StreamBuffer<T> {
         return wasIdle ? wake : () -> {};
     }
 
-    /** Names what to call when there is more for a reader who has found nothing; called by the writer's thread. */
+    /** Sets the callback for new pieces once a reader has found none; the writer's thread calls it. */
     synchronized void onMore(Runnable toCall) {
         wake = toCall;
     }

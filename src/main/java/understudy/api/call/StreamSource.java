@@ -28,7 +28,7 @@ final class StreamSource<T> extends GraphStage<SourceShape<HttpEntity.ChunkStrea
      * Creates a source.
      *
      * @param renderer makes text of an element; called on the reader's thread
-     * @param onClosed called when nothing more will be read, for whatever reason
+     * @param onClosed called when nothing more will be read, for any reason
      */
     StreamSource(StreamBuffer<T> buffer, Function<T, String> renderer, Runnable onClosed) {
         this.buffer = buffer;

@@ -12,7 +12,7 @@ import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.HttpMetrics;
 
-/** Passes the pieces of an answer on to a reader, who may be slow: the emulation never waits. */
+/** Passes the pieces of an answer on to a reader, which may be slow: the emulation never waits. */
 public final class StreamedCall implements Consumer<CallEvent> {
     private final CallFormat format;
     private final ClientConnection connection;

@@ -101,7 +101,7 @@ public record TokenWishes(
         return reported;
     }
 
-    /** Returns what keeps an answer to these wishes, or null if any will do; refuses tokens that there are not. */
+    /** Returns the filter for these wishes, or null if any token will do; refuses tokens that do not exist. */
     public @Nullable TokenFilter filter(Tokenizer tokenizer) {
         requireKnown(biased, LOGIT_BIAS, tokenizer);
         requireKnown(reported, REPORTED, tokenizer);

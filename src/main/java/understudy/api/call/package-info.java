@@ -1,5 +1,5 @@
 /**
- * Calls from request to answer, and what all calls of a server share.
+ * Calls from request to answer, and the state that all calls of a server share.
  *
  * <p>Start with {@link understudy.api.call.CallRunner}; {@link understudy.api.call.ClusterLink} is the way to the
  * emulated cluster and back.

@@ -40,7 +40,7 @@ public final class EngineSleep {
      *
      * @param replica the one, or empty for all that are awake or asleep
      * @param level vLLM's, 0 to 2
-     * @param mode what becomes of their requests
+     * @param mode treatment of their requests
      * @return is complete once all are asleep, or will not be
      */
     CompletionStage<Void> sleep(OptionalInt replica, int level, SleepMode mode) {

@@ -18,7 +18,7 @@ import understudy.runtime.VirtualTime;
  * Arrival of a call.
  *
  * @param since runs since its request was read
- * @param fault what is to go wrong with it in the cluster
+ * @param fault fault to inject into it in the cluster
  * @param malformedAtToken the output token whose event in a stream is to be broken JSON, counted from 1; 0 is none
  * @param tenant whose fair share it takes, as a gateway says; empty if none does
  * @param rank the replica that is to serve it, as a router outside says; empty if none does, or if it is no number
@@ -37,7 +37,7 @@ public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken,
         return request.addAttribute(KEY, since);
     }
 
-    /** Reads what a request carries at a virtual time; refuses faults that make no sense. */
+    /** Reads the headers of a request at a virtual time; refuses faults that make no sense. */
     public static Arrival of(HttpRequest request, long nowNanos) {
         Optional<Stopwatch> since = request.getAttribute(KEY);
         try {
@@ -60,7 +60,7 @@ public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken,
         }
     }
 
-    /** vLLM takes no notice of what is no number. */
+    /** vLLM ignores values that are no numbers. */
     private static OptionalLong rank(String text) {
         try {
             return OptionalLong.of(Long.parseLong(text.strip()));

@@ -46,7 +46,7 @@ final class BodyMemory {
             return true;
         }
 
-        /** Gives back what is above {@code bytes}. */
+        /** Gives back the memory above {@code bytes}. */
         synchronized void shrinkTo(long bytes) {
             if (bytes < held) {
                 take(bytes - held);

@@ -9,7 +9,7 @@ final class ByteRate {
     /**
      * Creates a limit.
      *
-     * @param burstBytes what may pass at once after a rest
+     * @param burstBytes most bytes that may pass at once after a rest
      */
     ByteRate(long bytesPerSecond, long burstBytes) {
         nanosPerByte = 1e9 / bytesPerSecond;

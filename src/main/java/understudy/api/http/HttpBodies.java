@@ -169,7 +169,7 @@ public final class HttpBodies {
         private CompletionStage<HttpResponse> apply(JsonBody parsed, HttpRequest arrived, int numBytes) {
             try {
                 var response = handler.apply(arrived, parsed);
-                // What is left of the body are its tokens, and what the answer repeats.
+                // Of the body only its tokens stay in memory, and the parts that the answer repeats.
                 share.shrinkTo(numBytes);
                 return response;
             } catch (StackOverflowError e) {

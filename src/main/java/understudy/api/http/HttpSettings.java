@@ -7,18 +7,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of the server as an HTTP server, whatever it answers.
+ * Settings of the server as an HTTP server, without regard to its API.
  *
  * @param host address to listen at
  * @param port port to listen at, 0 for any that is free
  * @param rootPath prefix that a proxy may leave on paths, or empty
  * @param unixSocket path of a Unix domain socket to listen at, too; null for none
  * @param tls the server's key and certificate, or null for plain HTTP
- * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
- * @param adminToken what clients must send as bearer token to {@code /admin}, or empty, or {@link #NO_TOKEN_FITS}
+ * @param apiKey bearer token that clients must send to {@code /v1}, or empty
+ * @param adminToken bearer token that clients must send to {@code /admin}, or empty, or {@link #NO_TOKEN_FITS}
  * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer
  *     without a token
- * @param limits what is let in
+ * @param limits limits on bodies, calls, connections and streams
  * @param timeouts how long things may take
  */
 @RecordBuilder
@@ -56,12 +56,12 @@ public record HttpSettings(
      * @param idle after how long without any byte a connection is closed
      * @param drainDelay from the end of readiness to the first refusal of a call
      * @param drain how long calls in flight may go on after that
-     * @param retryAfter what clients that are turned away are told to wait
+     * @param retryAfter waiting time that clients are told when they are turned away
      */
     public record Timeouts(
             Duration request, Duration body, Duration idle, Duration drainDelay, Duration drain, Duration retryAfter) {}
 
-    /** Where the server's key and certificate are. */
+    /** Source of the server's key and certificate. */
     public sealed interface Tls {}
 
     /**

@@ -53,7 +53,7 @@ final class IncomingBody {
         share.close();
     }
 
-    /** Returns the error for what there is no room for now. */
+    /** Returns the error for a body that there is no memory for now. */
     static ApiException noRoom() {
         return new ApiException(
                 503,
@@ -80,7 +80,9 @@ final class IncomingBody {
         return refusal != null;
     }
 
-    /** Fails as reading has failed, unless the body is refused, whatever became of the rest of it. */
+    /**
+     * Fails with the failure of reading, unless the body is refused; a refusal counts even if reading has failed then.
+     */
     Done orElseFail(Throwable failure) {
         if (refusal == null) {
             throw failure instanceof CompletionException known ? known : new CompletionException(failure);

@@ -39,12 +39,12 @@ final class PemKeyManager extends X509ExtendedKeyManager {
     private Contents read;
     private volatile Pair pair;
 
-    /** What a handshake may still use that has begun before the files changed. */
+    /** Pair for handshakes that have begun before the files changed; null until they do. */
     private volatile @Nullable Pair previous;
 
     private String lastWarning = "";
 
-    /** Texts of both files, which tell whether they have changed, whatever becomes of links and times. */
+    /** Texts of both files. They alone tell whether the files have changed, not links or times. */
     private record Contents(String certificates, String key) {}
 
     /** A private key, and the certificates from its own on. */

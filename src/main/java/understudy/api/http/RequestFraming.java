@@ -25,7 +25,7 @@ final class RequestFraming {
         CHUNK,
         CHUNK_END,
         TRAILER,
-        /** What is not understood is the parser's business, which closes the connection. */
+        /** Everything after bytes that are not understood; the parser refuses those, and closes the connection. */
         REST
     }
 

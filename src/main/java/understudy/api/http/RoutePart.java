@@ -6,6 +6,6 @@ import org.apache.pekko.http.javadsl.server.Route;
 @FunctionalInterface
 public interface RoutePart {
 
-    /** Returns the routes; what they do not match, the next part gets. */
+    /** Returns the routes; requests that match none go to the next part. */
     Route route();
 }

@@ -9,7 +9,7 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** What a server needs to speak TLS. */
+/** TLS contexts of a server, from its key and certificates. */
 public final class TlsContexts {
     private TlsContexts() {}
 

@@ -1,5 +1,5 @@
 /**
- * HTTP without regard to what is served: bodies, JSON, errors, connections, settings.
+ * HTTP without regard to the API: bodies, JSON, errors, connections, settings.
  *
  * <p>Start with {@link understudy.api.http.HttpBodies} and {@link understudy.api.http.ApiException}.
  */

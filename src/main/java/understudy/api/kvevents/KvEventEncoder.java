@@ -210,7 +210,7 @@ final class KvEventEncoder {
         }
     }
 
-    /** One entry per block: nil, or what the block's hash covers besides tokens and parent. */
+    /** One entry per block: nil, or the keys that the block's hash covers besides tokens and parent. */
     private void writeExtraKeys(KvEvent.Stored stored) throws IOException {
         boolean hasLora = !stored.loraName().isEmpty();
         out.packArrayHeader(stored.blockHashes().size());

@@ -106,9 +106,8 @@ final class KvEventSockets implements AutoCloseable {
     }
 
     /**
-     * A client that does not read what it has asked for gets no more than two full buffers. With a mark of one, a
-     * client that has just read a buffer could not have another: jeromq hears of what was read by half a mark at a
-     * time.
+     * A client that does not read its answers gets no more than two full buffers. With a mark of one, a client that has
+     * just read a buffer could not have another: jeromq counts messages as read only by half a mark at a time.
      */
     private void bind(ZMQ.Socket router, String endpoint) {
         router.setSndHWM((int) Math.min(2L * bufferSteps + 2, Integer.MAX_VALUE));
@@ -169,7 +168,7 @@ final class KvEventSockets implements AutoCloseable {
         return known;
     }
 
-    /** Forgets what was published; a replica that has restarted counts from 0 again. */
+    /** Forgets the published events; a replica that has restarted counts from 0 again. */
     void restart() {
         buffer.clear();
     }

@@ -58,7 +58,7 @@ public final class LiveFeed {
         every(SAMPLE, this::sample);
     }
 
-    /** Returns the events for one reader: what has been, then a snapshot from time to time. */
+    /** Returns the events for one reader: the past points, then a snapshot from time to time. */
     Source<ByteString, NotUsed> events() {
         requireRoom();
         var history = Source.single(event("history", view.history()));

@@ -120,7 +120,7 @@ public final class LiveReplica {
         }
     }
 
-    /** Card of a replica on the page; what a replica does not have is left out. */
+    /** Card of a replica on the page; figures that a replica does not have are left out. */
     record Card(
             String state,
             int running,

@@ -28,7 +28,7 @@ public final class LiveView {
     private static final int MAX_CANDIDATES = 6;
     private static final int MAX_ENDED = 24;
 
-    /** Number of points sent with each snapshot, for readers who have missed some. */
+    /** Number of points sent with each snapshot, for readers that have missed some. */
     private static final int NUM_LATEST_POINTS = 8;
 
     private final List<LiveReplica> replicas = new ArrayList<>();
@@ -46,7 +46,7 @@ public final class LiveView {
      * Creates a view of a cluster of which nothing is known.
      *
      * @param numReplicas how many there are at first
-     * @param kinds says what each replica is like, by index
+     * @param kinds features of each replica, by index
      */
     public LiveView(int numReplicas, IntFunction<LiveReplica.Kind> kinds) {
         this.kinds = kinds;

@@ -21,7 +21,7 @@ final class Base64Text {
         return (end - from) * 3L / 4;
     }
 
-    /** Characters of a text as bytes, without a copy; what has no byte ends as one that is no Base64. */
+    /** Characters of a text as bytes, without a copy; a character without a byte becomes one that is no Base64. */
     private static final class Characters extends InputStream {
         private final String text;
         private int next;

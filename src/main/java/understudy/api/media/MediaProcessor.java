@@ -83,8 +83,8 @@ public enum MediaProcessor {
     /**
      * Pixels that a picture is scaled to.
      *
-     * @param min at least so many, or 0 for what the processor has
-     * @param max at most so many, or 0 for what the processor has
+     * @param min at least so many, or 0 for the processor's own
+     * @param max at most so many, or 0 for the processor's own
      */
     public record PixelLimits(long min, long max) {
         PixelLimits or(long ownMin, long ownMax) {

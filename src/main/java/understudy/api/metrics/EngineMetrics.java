@@ -27,7 +27,7 @@ public final class EngineMetrics implements ClusterLink.Watcher {
     /**
      * Registers the series of all replicas.
      *
-     * @param spec says which replicas there are, and what they have
+     * @param spec names the replicas and their features
      */
     public EngineMetrics(PrometheusRegistry registry, ApiSettings settings, ClusterSpec spec) {
         this.settings = settings;

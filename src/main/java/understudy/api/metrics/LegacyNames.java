@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 
 /**
  * Names that vLLM had before 2026, for dashboards and autoscalers that still ask for them: the same values once more,
- * copied when they are read. What V1 has no use for, such as swapping, is 0.
+ * copied when they are read. Metrics without a meaning in V1, such as swapping, are 0.
  *
  * @param tokenSeconds between tokens
  * @param queries of the prefix cache, in tokens; {@code hits} likewise

@@ -95,7 +95,7 @@ final class NixlMetrics {
         List.of(failures, failedNotifications, expired).forEach(family -> family.initLabelValues(labels));
     }
 
-    /** Counts what has been transferred since the last time. */
+    /** Counts the transfers since the last time. */
     void on(TransferCounts counts, String... labels) {
         var reads = counts.reads();
         for (int i = 0; i < reads.nanos().size(); i++) {

@@ -14,7 +14,7 @@ import understudy.jsonsample.SchemaSample;
  * @param ignoresEos whether the answer goes on until the limit of tokens
  * @param tool the function that must be called, or null for none
  * @param arguments of that function
- * @param constraint what the answer must look like, or null for text
+ * @param constraint form that the answer must have, or null for text
  * @param filter keeps tokens from being sampled, or null for none; a call or a constraint says itself what comes
  */
 public record AnswerContext(

@@ -23,7 +23,7 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
 
     private static final List<String> LLAMA_3 = List.of("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>");
 
-    /** What ends an answer in other models, the likeliest first. */
+    /** Tokens that end an answer in other models, the likeliest first. */
     private static final List<String> ENDS =
             List.of("<|eot_id|>", "<|return|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>");
 
@@ -93,7 +93,7 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
         return new Marker(text, new TokenIds(codec.first(text, Integer.MAX_VALUE)));
     }
 
-    /** Returns what is written for a role; what follows is a marker, or a line break of the text itself. */
+    /** Returns the text that names a role; a marker follows, or a line break of the text itself. */
     String role(String role) {
         String name = role.equals(ASSISTANT) ? assistant : role;
         return afterRole.isEmpty() ? name + "\n" : name;

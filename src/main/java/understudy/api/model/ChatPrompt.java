@@ -15,7 +15,7 @@ import understudy.api.http.JsonBody;
  * @param opensAnswer whether the prompt ends with the beginning of an answer
  * @param continuesLast whether the last message is to be continued, and so stays open
  * @param addsSpecialTokens whether to add the tokens that stand around any prompt to those of the template
- * @param variables what else a template may read
+ * @param variables further variables that a template may read
  */
 public record ChatPrompt(
         List<ChatMessage> messages,
@@ -26,7 +26,7 @@ public record ChatPrompt(
         ObjectNode variables) {
     private static final List<String> VARIABLES = List.of("documents", "reasoning_effort");
 
-    /** Reads what a request says of its prompt, besides messages and tools; refuses what vLLM refuses. */
+    /** Reads a request's options for its prompt, besides messages and tools; refuses those that vLLM refuses. */
     public static ChatPrompt read(JsonBody body, List<ChatMessage> messages, @Nullable List<JsonNode> tools) {
         boolean continues = body.bool("continue_final_message", false);
         boolean opens = body.bool("add_generation_prompt", !continues);
@@ -38,7 +38,7 @@ public record ChatPrompt(
                 messages, tools, opens, continues, body.bool("add_special_tokens", false), variables(body));
     }
 
-    /** Reads what a response says of its prompt, besides messages and tools, which are none if that list is empty. */
+    /** Reads a response's options for its prompt, besides messages and tools, which are none if that list is empty. */
     public static ChatPrompt readResponse(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools) {
         var variables = variables(body.without("reasoning_effort"));
         var effort = body.object("reasoning").get("effort");

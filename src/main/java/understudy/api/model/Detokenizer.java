@@ -31,7 +31,7 @@ public final class Detokenizer {
         return decode(false);
     }
 
-    /** Returns what is left at the end of the text, an incomplete character as U+FFFD. */
+    /** Returns the rest at the end of the text, an incomplete character as U+FFFD. */
     public String end() {
         return decode(true);
     }

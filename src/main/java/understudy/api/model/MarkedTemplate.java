@@ -5,8 +5,9 @@ import java.util.List;
 import understudy.api.http.Json;
 
 /**
- * What stands in for a template where there is none: each message stands between special tokens, those of ChatML or the
- * model's own. Contents are encoded by themselves, so that an answer sent back gives the same tokens as when it was sampled.
+ * Substitute for a template where there is none: each message stands between special tokens, those of ChatML or the
+ * model's own. Contents are encoded by themselves, so that an answer sent back gives the same tokens as when it was
+ * sampled.
  */
 final class MarkedTemplate implements ChatTemplate {
     private static final String TOOLS_INTRODUCTION = """

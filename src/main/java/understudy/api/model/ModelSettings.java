@@ -11,14 +11,14 @@ import understudy.workload.WholeNumbers;
  * @param seed of the synthetic text
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param hasPriorities whether requests may carry a priority
- * @param tokenizer where the tokenizer comes from
+ * @param tokenizer source of the tokenizer
  * @param chatTemplate the model's own template of chats, or null if it has none
- * @param answers where answers come from
+ * @param answers source of answers
  * @param lengths of synthetic answers that end by themselves
  * @param canned answers to replay
  * @param hashAlgorithm vLLM's name for how blocks are hashed
- * @param media what pictures and the like count
- * @param pooling what the model does if it is a pooling model; null if it generates
+ * @param media tokens that pictures and other media count
+ * @param pooling settings of a pooling model; null if the model generates
  */
 @RecordBuilder
 public record ModelSettings(

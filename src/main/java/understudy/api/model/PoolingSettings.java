@@ -3,7 +3,7 @@ package understudy.api.model;
 /**
  * Settings of a pooling model, whose answers are vectors and scores.
  *
- * @param task what it was made for
+ * @param task task that it was made for
  * @param embeddingSize length of its vectors
  * @param numLabels classes that it tells apart
  */

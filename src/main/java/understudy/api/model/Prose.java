@@ -48,7 +48,7 @@ final class Prose {
         comma = mark(tokenizer, ",");
     }
 
-    /** Where words are not tokens, as in a small vocabulary, the tokens of words must do. */
+    /** Returns the tokens of all words, for vocabularies so small that words are not tokens. */
     private static IntArrayList anyTokens(Tokenizer tokenizer) {
         var tokens = new IntArrayList();
         for (String word : CommonWords.ALL) {

@@ -13,7 +13,7 @@ import understudy.jinja.python.None;
 
 /** The model's own template (transformers {@code apply_chat_template}, as vLLM's {@code safe_apply_chat_template} calls it). */
 final class RenderedTemplate implements ChatTemplate {
-    /** What transformers puts behind the last message to find out where the prompt is to end. */
+    /** Marker that transformers puts behind the last message to find out where the prompt is to end. */
     private static final String TAG = "CONTINUE_FINAL_MESSAGE_TAG ";
 
     private final ModelTemplate model;

@@ -18,7 +18,7 @@ public final class StopStrings {
     /**
      * Creates a search.
      *
-     * @param stops what ends the text, each of them not empty
+     * @param stops strings that end the text, none of them empty
      * @param isIncluded whether the stop string is part of the text
      */
     public StopStrings(List<String> stops, boolean isIncluded) {
@@ -49,7 +49,7 @@ public final class StopStrings {
         return send(found != null ? text.length() : Math.max(numSent, text.length() - numHeldBack));
     }
 
-    /** Returns what has been held back; the text is over. */
+    /** Returns the text that was held back; no more follows. */
     public String end() {
         return send(text.length());
     }

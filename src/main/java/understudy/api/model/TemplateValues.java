@@ -10,8 +10,8 @@ import understudy.api.http.Json;
 import understudy.jinja.python.None;
 
 /**
- * What a template reads of a request, as vLLM hands it over ({@code parse_chat_messages}): contents as text or as parts,
- * arguments of tool calls as objects, and tools with all the fields that vLLM's schema has.
+ * Values that a template reads of a request, as vLLM hands them over ({@code parse_chat_messages}): contents as text or
+ * as parts, arguments of tool calls as objects, and tools with all the fields that vLLM's schema has.
  */
 final class TemplateValues {
     private static final List<String> FUNCTION = List.of("name", "description", "parameters");

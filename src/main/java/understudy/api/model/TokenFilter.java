@@ -34,7 +34,7 @@ public record TokenFilter(@Nullable IntList allowed, List<int[]> banned) {
                 : Answer.ending(filtered, numTokens, endOfSequence, answer.toolCalls());
     }
 
-    /** Where the end is all that is allowed, it comes at once. */
+    /** Returns the length of an answer without its end; 0 if the end is the only token allowed. */
     private int numTokens(Answer answer, int endOfSequence) {
         boolean onlyEnds = allowed != null && allowed.intStream().allMatch(token -> token == endOfSequence);
         return onlyEnds ? 0 : answer.length() - 1;

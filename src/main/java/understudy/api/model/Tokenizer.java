@@ -81,7 +81,7 @@ public final class Tokenizer {
         return codec.special(text);
     }
 
-    /** Returns what stands between the messages of a conversation. */
+    /** Returns the special tokens between the messages of a conversation. */
     ChatMarkers markers() {
         return markers;
     }
@@ -158,7 +158,7 @@ public final class Tokenizer {
         }
     }
 
-    /** Returns what a token stands for. Tokens once asked for are remembered: every streamed token asks. */
+    /** Returns the text of a token. Tokens once asked for are remembered: every streamed token asks. */
     public TokenText text(int token) {
         if (token < 0 || token >= known.length()) {
             return UNKNOWN;

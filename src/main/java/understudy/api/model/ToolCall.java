@@ -27,7 +27,7 @@ public record ToolCall(String id, String name, String arguments) {
         return "<tool_call>\n{\"name\": " + Json.write(Json.object().textNode(name)) + ", \"arguments\": ";
     }
 
-    /** Returns what two positions in the text have of the arguments between them. */
+    /** Returns the part of the arguments between two positions in the text. */
     public String argumentsBetween(int from, int to) {
         int start = head().length();
         int length = arguments.length();

@@ -12,7 +12,7 @@ import understudy.jsonsample.SchemaSample;
 /**
  * A function that the model may call.
  *
- * @param schema what its arguments look like, as a JSON schema
+ * @param schema JSON schema of its arguments
  */
 public record ToolDefinition(String name, JsonNode schema) {
 
@@ -33,12 +33,12 @@ public record ToolDefinition(String name, JsonNode schema) {
         return tools;
     }
 
-    /** Refuses what is not a JSON schema. */
+    /** Refuses JSON that is not a schema. */
     public static void requireSchema(JsonNode schema, String path) {
         SchemaSample.compile(schema, path, new BoundedPatterns());
     }
 
-    /** Returns what makes up arguments; a function without parameters takes an empty object. */
+    /** Returns the sampler of arguments; a function without parameters takes an empty object. */
     public SchemaSample arguments() {
         var none = Json.object().put("type", "object");
         return new SchemaSample(schema.isEmpty() ? none : schema, "tools");

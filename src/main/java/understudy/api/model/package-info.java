@@ -1,5 +1,5 @@
 /**
- * The made-up model: what it reads and says.
+ * The made-up model: its prompts, tokens and answers.
  *
  * <p>Start with {@link understudy.api.model.Answers} and {@link understudy.api.model.Tokenizer}.
  */

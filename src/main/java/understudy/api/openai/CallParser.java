@@ -195,7 +195,7 @@ public final class CallParser {
         return new ParsedCall(specs, info(prefix, request, body, params), prompts, SpecBuilder.Shape.TEXT, false);
     }
 
-    /** What pools samples nothing; here its time is that of a first token, which is not shown. */
+    /** Returns the parameters of a call that samples nothing: its time is that of a first token, which is not shown. */
     private static GenerationParams poolingParams(JsonBody body) {
         var asked = Json.object();
         for (String key : POOLING) {

@@ -39,7 +39,7 @@ final class ChatFormat implements CallFormat {
     /**
      * Creates the format of a call.
      *
-     * @param echoed what stands before the text of each answer, see {@link CallParser#echoed}
+     * @param echoed text before that of each answer, see {@link CallParser#echoed}
      */
     ChatFormat(CallInfo call, boolean isNamedCall, String echoed) {
         this.call = call;

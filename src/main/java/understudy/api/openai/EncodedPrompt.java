@@ -13,7 +13,7 @@ import understudy.prompt.TokenIds;
 /**
  * A prompt in tokens.
  *
- * @param question what it comes down to, as text; made only for those who ask
+ * @param question supplies the prompt's question as text; made only when it is read
  * @param continuesText whether the answer stands right behind the text of the prompt
  */
 record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continuesText) {

@@ -59,9 +59,9 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, bool
     /**
      * Returns the field {@code logprobs} of a completion choice, for the tokens of a piece.
      *
-     * @param echoed what the piece repeats of the prompt before its own tokens; nothing came before its first token,
-     *     which has no probability
-     * @param textOffset where the text of the piece begins
+     * @param echoed tokens of the prompt that the piece repeats before its own; the first of them has no probability,
+     *     since no token came before it
+     * @param textOffset offset in characters of the piece's text
      */
     ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
         var lists = new CompletionLists(textOffset);

@@ -19,7 +19,7 @@ import understudy.api.call.ApiContext;
 import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RoutePart;
-import understudy.cluster.orders.OrderAnswers;
+import understudy.cluster.Router;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaOrder.AdapterAction;
 
@@ -106,7 +106,7 @@ public final class LoraRoutes implements RoutePart {
         });
     }
 
-    private CompletionStage<OrderAnswers.AllDone> change(String name, AdapterAction action) {
+    private CompletionStage<Router.AllDone> change(String name, AdapterAction action) {
         return api.cluster().order(replica, new ReplicaOrder.OfAdapter(name, action));
     }
 

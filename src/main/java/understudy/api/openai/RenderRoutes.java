@@ -92,7 +92,7 @@ public final class RenderRoutes implements RoutePart {
                 .putNull("kv_transfer_params");
     }
 
-    /** Returns what was asked for, as vLLM leaves out what has its default. */
+    /** Returns the sampling parameters of a request; like vLLM, it leaves out those at their defaults. */
     private static ObjectNode sampling(JsonBody body, int maxTokens) {
         var sampling = Json.object();
         for (String key : SAMPLING) {

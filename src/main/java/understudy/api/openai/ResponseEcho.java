@@ -22,7 +22,7 @@ final class ResponseEcho {
 
     private final ObjectNode fields = Json.object();
 
-    /** Reads the fields that are repeated, and refuses what vLLM refuses. */
+    /** Reads the fields that are repeated, and refuses values that vLLM refuses. */
     ResponseEcho(JsonBody body) {
         // Those that come first are filled in by each response.
         fields.putNull("id")

@@ -27,7 +27,7 @@ final class ResponseInput {
     /**
      * Reads the field {@code input}.
      *
-     * @param items knows what was answered before
+     * @param items items of earlier answers
      * @param media reads pictures and the like
      * @param history the conversation so far
      */
@@ -81,7 +81,7 @@ final class ResponseInput {
         }
     }
 
-    /** What is remembered for later responses is the text, not all that came with it. */
+    /** Returns the message to remember for later responses: its text and tool calls, without the rest of the item. */
     private ChatMessage message(JsonBody item) {
         var message = ChatMessage.read(item, media);
         return new ChatMessage(message.role(), message.content(), message.toolCalls());

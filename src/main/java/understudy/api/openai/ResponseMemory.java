@@ -7,9 +7,9 @@ import understudy.api.model.ChatMessage;
 /**
  * Record of a response for later ones that continue it.
  *
- * @param items what single items have said
+ * @param items messages of single items
  * @param responses conversations up to and with each response
- * @param conversation what this response answers, without instructions, which hold for one response only
+ * @param conversation conversation that this response answers, without instructions, which hold for one response only
  */
 record ResponseMemory(ResponseItems items, ResponseItems responses, List<ChatMessage> conversation) {
 

@@ -85,7 +85,7 @@ record ResponseOutput(CallInfo call, ResponseTools tools) {
         }
     }
 
-    /** Returns what a client refers to by the item's id when it goes on. */
+    /** Returns the message that a client refers to by the item's id when it goes on. */
     static ChatMessage remembered(Generation generation, String said) {
         var function = function(generation);
         if (function == null) {

@@ -76,7 +76,7 @@ final class ResponseTools {
         shown.add(nested);
     }
 
-    /** Returns what chat completions would say of the choice; a tool that is no function cannot be insisted on. */
+    /** Returns the choice in terms of chat completions; a tool that is no function cannot be insisted on. */
     private JsonBody choice(JsonBody body) {
         var chat = Json.object();
         var given = body.get("tool_choice");

@@ -24,7 +24,7 @@ final class ResponsesFormat implements CallFormat {
     /**
      * Creates the format of one call.
      *
-     * @param memory remembers what is answered
+     * @param memory record of the answers
      */
     ResponsesFormat(CallInfo call, ResponseEcho echo, ResponseTools tools, ResponseMemory memory) {
         this.call = call;

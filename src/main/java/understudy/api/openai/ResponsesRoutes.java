@@ -136,7 +136,7 @@ public final class ResponsesRoutes implements RoutePart {
         return turn;
     }
 
-    /** Refuses what vLLM can do only with its store, and templates of prompts, which it has not at all. */
+    /** Refuses requests that vLLM serves only with its store, and templates of prompts, which it does not know. */
     private static void refuseWhatNeedsAStore(JsonBody body) {
         boolean isBackground = body.bool("background", false);
         if (isBackground && !body.bool("store", true)) {

@@ -25,12 +25,12 @@ public final class StructuredOutputs {
 
     private StructuredOutputs() {}
 
-    /** Returns what the answer of a completion must look like, or null if it is text. */
+    /** Returns the form that the answer of a completion must have, or null if it is text. */
     public static @Nullable Constraint read(JsonBody body) {
         return read(body, FIELD);
     }
 
-    /** Returns what the answer of a chat must look like, or null if it is text. */
+    /** Returns the form that the answer of a chat must have, or null if it is text. */
     public static @Nullable Constraint readChat(JsonBody body) {
         var choice = body.get("tool_choice");
         boolean isForced = choice != null && !List.of("none", "auto").contains(choice.asText());
@@ -42,7 +42,7 @@ public final class StructuredOutputs {
         return constraint;
     }
 
-    /** Returns what the text of a response must look like, or null if it may be any. */
+    /** Returns the form that the text of a response must have, or null if it may be any. */
     public static @Nullable Constraint readResponse(JsonBody body) {
         var ofFormat = GenerationParams.schema(body.object("text").object("format"), "text.format");
         if (body.get(FIELD) == null) {

@@ -18,7 +18,7 @@ final class ToolChoice {
 
     private ToolChoice() {}
 
-    /** Refuses what vLLM refuses in a chat; the Responses API is more lenient. */
+    /** Refuses choices that vLLM refuses in a chat; the Responses API is more lenient. */
     static void requireValid(JsonBody body) {
         var tools = body.get("tools");
         if (tools != null && tools.isArray() && tools.isEmpty()) {
@@ -124,7 +124,7 @@ final class ToolChoice {
                         "tool_choice"));
     }
 
-    /** What stands right behind the answer of a tool belongs to it. */
+    /** Returns whether the user asks last; text right behind the answer of a tool belongs to that answer. */
     private static boolean isAskedByUser(List<ChatMessage> messages) {
         int last = messages.size() - 1;
         return last >= 0

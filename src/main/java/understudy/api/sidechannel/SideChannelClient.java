@@ -31,8 +31,8 @@ import understudy.runtime.VirtualTime;
 /**
  * Carrier of words to other processes: a POST each, to the address that a call has named.
  *
- * <p>Whoever does not answer within 5 s of wall time counts as gone. Answers reach the emulation at the virtual time
- * that the wall clock calls for, so the way there and back is part of a first token's time.
+ * <p>A process that does not answer within 5 s of wall time counts as gone. Answers reach the emulation at the virtual
+ * time that the wall clock calls for, so the way there and back is part of a first token's time.
  */
 public final class SideChannelClient {
     private static final Logger LOG = LoggerFactory.getLogger(SideChannelClient.class);
@@ -46,7 +46,7 @@ public final class SideChannelClient {
 
     private final SideChannelPeers peers;
 
-    /** Whether it was said that a call has named somebody who is no peer; once is enough. */
+    /** Whether there was a warning that a call has named a process that is no peer; one is enough. */
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     private SideChannelClient(VirtualTime<?> time, SideChannelPeers peers) {
@@ -127,7 +127,7 @@ public final class SideChannelClient {
         };
     }
 
-    /** The status says it all; whoever sends a body is another server, which might never end it. */
+    /** Ignores bodies: the status is the whole answer, and another kind of server might send a body without end. */
     private static final class NoBody implements HttpResponse.BodySubscriber<Void> {
         @Override
         public CompletionStage<Void> getBody() {

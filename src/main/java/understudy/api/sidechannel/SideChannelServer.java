@@ -63,7 +63,7 @@ public final class SideChannelServer {
         address.complete(own);
     }
 
-    /** Nobody guesses the id, and no two processes have the same; as in vLLM. */
+    /** Returns a random id, which cannot be guessed, and which no two processes share; as in vLLM. */
     private static String engineId() {
         return UUID.randomUUID().toString();
     }

@@ -28,7 +28,7 @@ public record Console(CommandLine commandLine) {
 
     /**
      * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended.
-     * A writer does not hear of what System.out keeps to itself.
+     * System.out keeps its errors to itself, so the writer on top of it does not report them.
      *
      * @return the exit code
      */

@@ -39,7 +39,7 @@ public final class LogToStderr extends ContextAwareBase implements Configurator 
         var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
         root.setLevel(Level.toLevel(System.getProperty(LEVEL_PROPERTY), Level.WARN));
         root.addAppender(stderr);
-        // The library of tokenizers looks for GPUs, which nobody needs here, and warns that it finds none.
+        // The library of tokenizers looks for GPUs, which are not needed here, and warns that it finds none.
         context.getLogger("ai.djl").setLevel(Level.ERROR);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Manual page of a command in the language of {@code man}, from what its {@code --help} says. */
+/** Manual page of a command in the language of {@code man}, from its {@code --help}. */
 public final class ManPage {
     private final StringBuilder page = new StringBuilder();
 
@@ -22,7 +22,7 @@ public final class ManPage {
         return new ManPage().page(command);
     }
 
-    /** Returns what the page is called, such as {@code understudy-run}. */
+    /** Returns the name of the page, such as {@code understudy-run}. */
     public static String name(CommandLine command) {
         return command.getCommandSpec().qualifiedName("-");
     }

@@ -1,4 +1,4 @@
-/** What all commands share: outputs, progress on stderr, log level, and Ctrl-C. */
+/** Console of all commands: outputs, progress on stderr, log level, and Ctrl-C. */
 @NullMarked
 package understudy.app.console;
 

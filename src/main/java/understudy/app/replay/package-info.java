@@ -1,4 +1,6 @@
-/** What {@code understudy replay} replays a trace against, how the trace is fed, and the tables that it prints. */
+/**
+ * Command {@code understudy replay}: the caches that it replays a trace against, the feeding of the trace, its tables.
+ */
 @NullMarked
 package understudy.app.replay;
 

@@ -7,7 +7,7 @@ import java.util.Optional;
  * A flag of {@code vllm serve}.
  *
  * @param names its names without dashes, the long one first
- * @param kind what follows it
+ * @param kind form of its value
  * @param effect the setting that its value goes to, or {@link #NONE}, or {@link #SPECIAL} and in words what it does
  */
 record Flag(List<String> names, Kind kind, String effect) {
@@ -17,7 +17,7 @@ record Flag(List<String> names, Kind kind, String effect) {
     /** Beginning of the effect of a flag whose value is no setting as it is. */
     static final String SPECIAL = "*";
 
-    /** What follows a flag. */
+    /** Form of a flag's value. */
     enum Kind {
         /** Nothing, or true or false; {@code --no-} in front of the name is false. */
         SWITCH,
@@ -46,7 +46,7 @@ record Flag(List<String> names, Kind kind, String effect) {
         return hasEffect() && !effect.startsWith(SPECIAL) ? Optional.of(effect) : Optional.empty();
     }
 
-    /** Returns what the flag does, in words or as a setting. */
+    /** Returns the effect of the flag, in words or as a setting. */
     String description() {
         return effect.startsWith(SPECIAL) ? effect.substring(SPECIAL.length()).strip() : effect;
     }

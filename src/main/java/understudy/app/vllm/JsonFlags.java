@@ -35,7 +35,7 @@ final class JsonFlags {
             "spec-model", "model",
             "spec-tokens", "num_speculative_tokens");
 
-    /** What most of the newer methods are: a head on the hidden states of the model. */
+    /** Method that stands for most of the newer ones: a head on the hidden states of the model. */
     private static final String OTHER_METHOD = "eagle3";
 
     private static final Set<String> METHODS = Arrays.stream(SpeculationMethod.values())
@@ -95,7 +95,7 @@ final class JsonFlags {
         }
     }
 
-    /** Returns what the flag says, and what its short forms say. */
+    /** Returns the speculation settings of the flag and its short forms. */
     private ObjectNode speculation() {
         var speculation = object("speculative-config");
         SHORT_FORMS.forEach((flag, key) ->

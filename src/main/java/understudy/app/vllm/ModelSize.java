@@ -25,7 +25,7 @@ record ModelSize(double billions, double activeBillions, boolean hasExperts) {
     /** Experts of a mixture share the attention, and two of them compute a token. */
     private static final int EXPERTS_PER_TOKEN = 2;
 
-    /** Returns what a name says, or nothing if it says nothing. */
+    /** Returns the size in a model's name, or nothing if it has none. */
     static Optional<ModelSize> of(String name) {
         String lower = name.substring(name.lastIndexOf('/') + 1).toLowerCase(Locale.ROOT);
         var withCount = ACTIVE_WITH_COUNT.matcher(lower);

@@ -38,7 +38,7 @@ final class ServedModel {
     /**
      * Puts the timing's settings.
      *
-     * @param model what vLLM is told to load
+     * @param model model as vLLM's command line names it
      * @param names under which it is served, which may say more than a path
      * @param parallelism of the GPUs, which cannot share every model
      * @return whether the model is known

@@ -9,7 +9,7 @@ import understudy.settings.ScenarioException;
 
 /**
  * Whole numbers as vLLM's {@code human_readable_int} has them: 8k is 8000 and may have a fraction, 8K is 8192 and may not;
- * likewise m, g, t. {@code auto} and -1 are what the engine chooses.
+ * likewise m, g, t. {@code auto} and -1 leave the size to the engine.
  */
 final class Sizes {
     private static final Pattern SIZE = Pattern.compile("(?<number>\\d{1,18}(?:\\.\\d{1,9})?)(?<unit>[kmgtKMGT])?");

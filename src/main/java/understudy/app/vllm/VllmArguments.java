@@ -12,8 +12,8 @@ import understudy.settings.ScenarioException;
 
 /**
  * Words behind {@code vllm serve}, taken apart as vLLM's {@code FlexibleArgumentParser} does: {@code --a b}, {@code --a=b},
- * {@code --a_b}, {@code --json.key value}, several values behind one flag, unique beginnings of names. What it does not
- * know ends the start, as there; but with {@code --omni} it is taken for a flag of vLLM-Omni, which has more, and passed
+ * {@code --a_b}, {@code --json.key value}, several values behind one flag, unique beginnings of names. An unknown flag
+ * ends the start, as there; but with {@code --omni} it is taken for a flag of vLLM-Omni, which has more, and passed
  * over with a warning, together with the words up to the next flag.
  */
 final class VllmArguments {

@@ -24,7 +24,7 @@ import understudy.settings.ScenarioException;
  * Settings of a scenario that words behind {@code vllm serve} stand for.
  *
  * @param settings values by key
- * @param warnings what has no effect, and what was assumed, a line each
+ * @param warnings flags without effect, and assumptions, a line each
  * @param isGuessed whether the model is not known, and has the timing of one of its size
  * @param isHeadless whether the process is to be a worker of several, which serves nothing itself
  */
@@ -87,9 +87,9 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     }
 
     /**
-     * A scenario, and what its user should know.
+     * A scenario, and warnings for its user.
      *
-     * @param warnings what was assumed, a line each
+     * @param warnings assumptions, a line each
      */
     public record Served(Scenario scenario, List<String> warnings) {}
 
@@ -123,7 +123,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     private Scenario read(ScenarioFile reader, String file, Map<String, String> settings) {
         var config = reader.load(file, settings);
         var scenario = Scenario.read(config);
-        boolean isGiven = !config.getString(MAX_MODEL_LEN).equals("auto");
+        boolean isGiven = !config.text(MAX_MODEL_LEN).equals("auto");
         long longest = Math.min(USUAL_MODEL_LEN, scenario.engine().kvCache().maxTokens());
         if (!isGuessed || isGiven || longest <= scenario.maxModelLen()) {
             return scenario;
@@ -136,7 +136,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     private Optional<Served> onLargerGpu(
             ScenarioFile reader, String file, Map<String, String> settings, ModelTooLargeException failure) {
         var usual = SpecFiles.GPUS
-                .find(reader.load(file, settings).getString(GPU))
+                .find(reader.load(file, settings).text(GPU))
                 .map(GpuFile::read)
                 .map(GpuFile::spec);
         var larger = SpecFiles.GPUS.all().stream()
@@ -285,7 +285,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
                     Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
         }
 
-        /** What is no number is refused where the setting is read. */
+        /** Returns a setting as a number, or 1; a value that is no number is refused where the setting is read. */
         private int size(String setting) {
             String value = settings.getOrDefault(setting, "1");
             return value.matches("[1-9]\\d{0,6}") ? Integer.parseInt(value) : 1;

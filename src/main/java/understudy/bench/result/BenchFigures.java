@@ -34,7 +34,7 @@ public final class BenchFigures {
     /**
      * Options of a report.
      *
-     * @param label what the user calls the run, or null
+     * @param label the user's name for the run, or null
      * @param metadata more keys, under which the user finds it again
      * @param isDetailed whether there is an entry for each request
      * @param choice which latencies

@@ -8,14 +8,14 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *
  * @param id number of the request, in the order of the workload
  * @param priority class of its service level
- * @param end what has become of it
+ * @param end outcome
  * @param times when it was due and sent
  * @param chunkNanos when each chunk of the answer came
  * @param inputTokens prompt tokens as the server counts them, or else as the workload does
  * @param outputTokens answer tokens as the server counts them, or else chunks
  * @param numRetries attempts after the first one
  * @param text the answer so far
- * @param error what went wrong; empty if nothing did
+ * @param error error message; empty if there was no error
  */
 @RecordBuilder
 public record BenchRequest(
@@ -30,7 +30,7 @@ public record BenchRequest(
         String text,
         String error) {
 
-    /** What has become of a request. */
+    /** Outcome of a request. */
     public enum End {
         /** It was answered. */
         COMPLETED,

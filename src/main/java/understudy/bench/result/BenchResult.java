@@ -17,7 +17,7 @@ import understudy.workload.Traffic;
 /**
  * Outcome of a benchmark: all requests, and the figures that {@code vllm bench serve} makes of them, by its definitions.
  *
- * @param setup what was asked for
+ * @param setup settings of the benchmark
  * @param requests in the order of the workload
  * @param durationNanos from the start to the end of the last answer
  * @param isPartial whether it was broken off

@@ -1,5 +1,5 @@
 /**
- * What a load client has seen of a server: records of requests, statistics, and the outputs of {@code vllm bench serve}.
+ * Results of a load client: records of requests, statistics, and the outputs of {@code vllm bench serve}.
  *
  * <p>Start with {@link understudy.bench.result.BenchResult}.
  */

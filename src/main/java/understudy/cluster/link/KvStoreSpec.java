@@ -1,15 +1,22 @@
 package understudy.cluster.link;
 
+import java.util.ArrayList;
+import java.util.List;
 import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.tier.TierSettings;
 import understudy.kvcache.tier.TierSpec;
+import understudy.settings.Section;
 import understudy.transfer.LinkSpec;
+import understudy.transfer.PortGroup;
+import understudy.transfer.TransferCost;
+import understudy.transfer.TransferSettings;
 
 /**
  * Memory slower than a host's: its disk, or a store on the network.
  *
- * @param tier its size, and what gives way
+ * @param tier its size, and its eviction policy
  * @param link how fast it is; see {@link #READ}
- * @param lookupNanos from the question what it has to the answer
+ * @param lookupNanos time of a lookup, from the question to the answer
  * @param bytesPerChunk bytes of a chunk, on all GPUs of a replica
  * @param isShared whether all replicas have it together
  */
@@ -19,6 +26,30 @@ public record KvStoreSpec(TierSpec tier, LinkSpec link, long lookupNanos, long b
 
     /** Port of the link to the store. */
     public static final int WRITE = 1;
+
+    /**
+     * Reads the sections of such memories in {@code kv-cache.tiers}; those without a size are not there.
+     *
+     * @param bytesPerChunk bytes of a chunk, on all GPUs of a replica
+     * @return the fastest first
+     */
+    public static List<KvStoreSpec> read(Section tiers, TierSettings settings, long bytesPerChunk) {
+        var stores = new ArrayList<KvStoreSpec>();
+        for (var source : List.of(KvSource.DISK, KvSource.STORE)) {
+            var section = tiers.section(Section.nameOf(source));
+            var ports = PortGroup.of(
+                    TransferSettings.bytesPerSecond(section, "read-bandwidth"),
+                    TransferSettings.bytesPerSecond(section, "write-bandwidth"));
+            long lookupNanos = Math.round(section.nanos("lookup"));
+            int capacity = settings.capacity(section);
+            if (capacity > 0) {
+                var link = new LinkSpec(List.of(ports), TransferCost.NONE, LinkSpec.DEFAULT_TIMEOUT_NANOS);
+                boolean isShared = source == KvSource.STORE;
+                stores.add(new KvStoreSpec(TierSpec.of(capacity), link, lookupNanos, bytesPerChunk, isShared));
+            }
+        }
+        return stores;
+    }
 
     /** Returns which memory it is. */
     public KvSource source() {

@@ -19,8 +19,8 @@ import understudy.kvcache.tier.TierLookup;
 import understudy.runtime.Clock;
 
 /**
- * Slower memory behind the hosts of one replica or of all: knows what it has. Who asks moves the bytes, over the {@link
- * Link} that goes with it.
+ * Slower memory behind the hosts of one replica or of all: it only knows its content. The actor that asks it moves the
+ * bytes, over the {@link Link} that goes with it.
  */
 public final class KvTier extends AbstractBehavior<KvTier.Command> {
 
@@ -36,7 +36,7 @@ public final class KvTier extends AbstractBehavior<KvTier.Command> {
     /** Asks which chunks are missing, and makes room for them. Answered by {@link StorePrepared}. */
     public record PrepareStore(Job job, LongList keys, ActorRef<? super StorePrepared> replyTo) implements Command {}
 
-    /** Ends the use of what was found for a job, whether its answer has arrived or not. */
+    /** Ends the use of chunks found for a job, whether its answer has arrived or not. */
     public record EndLoad(Job job) implements Command {}
 
     /** Ends the writing of chunks for which there was room, likewise. */

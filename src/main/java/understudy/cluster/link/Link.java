@@ -61,7 +61,7 @@ public final class Link extends AbstractBehavior<Link.Command> {
         this.transfers = transfers;
     }
 
-    /** Creates an idle link; failures by chance are drawn from {@code random}, which nobody else may use. */
+    /** Creates an idle link; failures by chance are drawn from {@code random}, which must have no other user. */
     public static Behavior<Command> create(Clock clock, LinkSpec spec, UniformRandomProvider random) {
         return Behaviors.setup(context -> new Link(context, clock, new Transfers(spec, random)));
     }
@@ -129,7 +129,7 @@ public final class Link extends AbstractBehavior<Link.Command> {
         return this;
     }
 
-    /** Answers for all that has ended, and sets the timer of what happens next. */
+    /** Answers for all transfers that have ended, and sets the timer of the next change. */
     private Behavior<Command> answerAll() {
         transfers.endedBy(clock.nowNanos()).forEach(this::answer);
         long atNanos = transfers.nextNanos();

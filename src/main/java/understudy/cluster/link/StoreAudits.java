@@ -50,7 +50,7 @@ public final class StoreAudits {
         }
     }
 
-    /** Returns what the last recount has found. */
+    /** Returns the states that the last recount has found. */
     public Collection<TierState> states() {
         return states.values();
     }

@@ -2,7 +2,7 @@
  * The actor that owns a medium: {@link understudy.cluster.link.Link}.
  *
  * <pre>{@code
- *  Replica, KvTier --Start--> Link --Ended--> whoever asked
+ *  Replica, KvTier --Start--> Link --Ended--> sender of Start
  * }</pre>
  */
 @NullMarked

@@ -18,10 +18,10 @@ import understudy.runtime.Clock;
 /**
  * Ranks of a data-parallel group, whose experts exchange tokens in every layer: a step of all begins when the last one
  * has ended, and lasts as long as the slowest rank's. A rank without work steps along with a batch of one token; all rest
- * when nobody has work ({@code DPEngineCoreProc} of vLLM).
+ * if none has work ({@code DPEngineCoreProc} of vLLM).
  *
- * <p>vLLM finds out only every 32 steps that nobody has work, and steps on with nothing until then; here the group rests
- * at once. A rank that has crashed is missing until it comes back, where vLLM's whole group goes down.
+ * <p>vLLM finds out only every 32 steps that no rank has work, and steps on with nothing until then; here the group
+ * rests at once. A rank that has crashed is missing until it comes back, where vLLM's whole group goes down.
  */
 public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.Command> {
     private static final BatchShape DUMMY = dummy();
@@ -32,7 +32,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /** A rank is there: it steps along from now on. */
     public record Join(int replicaIndex) implements Command {}
 
-    /** A rank is gone, and so is what it wanted to run. */
+    /** A rank is gone, and so are the steps that it has submitted. */
     public record Leave(int replicaIndex) implements Command {}
 
     /**
@@ -49,7 +49,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /** Step {@code number}, from 0 since the group had nothing to do, ran from {@code startNanos} to {@code endNanos}. */
     public record Ran(long startNanos, long endNanos, long number) {}
 
-    /** The ranks that have heard of the end of a step are to plan the next one first. */
+    /** Lets the ranks that have just got the end of a step plan the next one first. */
     private enum Gather implements Command {
         NOW
     }

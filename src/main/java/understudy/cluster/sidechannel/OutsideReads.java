@@ -21,7 +21,7 @@ public final class OutsideReads {
      * Creates the table of a replica.
      *
      * @param channel carries words to other processes; null if there are none, and none is expected to hold anything
-     * @param replyTo is told what became of each word
+     * @param replyTo receives the answer to each word
      */
     public OutsideReads(@Nullable ActorRef<SideChannel.Command> channel, ActorRef<SideChannel.Answer> replyTo) {
         this.channel = channel;
@@ -32,7 +32,7 @@ public final class OutsideReads {
         holders.put(requestId, kv);
     }
 
-    /** Asks whether the KV of a request is still kept; returns whether anybody can be asked. */
+    /** Asks whether the KV of a request is still kept; returns whether there is a process to ask. */
     public boolean look(long requestId) {
         var kv = holders.get(requestId);
         if (kv != null) {

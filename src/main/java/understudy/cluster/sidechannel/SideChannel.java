@@ -16,7 +16,7 @@ public final class SideChannel {
         DONE
     }
 
-    /** What became of a word. */
+    /** State of kept KV, as the other process answers. */
     public enum State {
         KEPT,
         /** The other process does not keep the blocks, or does not any more. */

@@ -4,7 +4,7 @@ import java.util.List;
 import understudy.latency.BatchShape;
 
 /**
- * Places for LoRA adapters (vLLM {@code LoRAConfig} in {@code vllm/config/lora.py}), and what it takes to fill them.
+ * Places for LoRA adapters (vLLM {@code LoRAConfig} in {@code vllm/config/lora.py}), and the times to fill them.
  *
  * @param maxLoras slots on the GPU, and so most different adapters in one step; 0 without LoRA
  * @param maxCpuLoras adapters in the host's memory, those on the GPU among them; at least {@code maxLoras}

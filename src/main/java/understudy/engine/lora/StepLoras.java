@@ -66,7 +66,7 @@ public final class StepLoras implements Adapters {
         return !isOn() || name.isEmpty() || names.size() < config.maxLoras() || names.contains(name);
     }
 
-    /** Begins to count what the device is to compute. */
+    /** Begins to count the device's work for a step. */
     public void beginBatch() {
         names.clear();
         numTokens = 0;

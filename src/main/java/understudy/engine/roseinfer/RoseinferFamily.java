@@ -9,6 +9,7 @@ import understudy.engine.MemorySettings;
 import understudy.engine.MemorySettings.Dedup;
 import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.content.PromptConfig;
 import understudy.settings.Section;
 
 /** Family of roseinfer. */
@@ -30,18 +31,16 @@ public final class RoseinferFamily implements EngineFamily {
         String why = "which means nothing to engine.kind = roseinfer; leave the default";
         engine.requireOnly(KEYS, why);
         var sizes = new EngineSizes(engine, kvCache, PrefixUnit.PROMPT, hardware, use.hasConnector(), 0);
-        var memory = MemorySettings.read(
-                engine,
-                kvCache,
-                sizes,
-                use.recordsEvents(),
-                PrefixUnit.PROMPT,
-                MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.PROMPT),
-                false);
+        var memory = new PromptConfig(
+                MemorySettings.blocks(engine, kvCache, sizes, use.recordsEvents()),
+                MemorySettings.freeBlocks(kvCache),
+                MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.PROMPT));
         if (sizes.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline; set latency.pipeline-parallel-size = 1");
         }
-        kvCache.requireDefaults(List.of("promote-full-blocks", "cache-generated-blocks", "sessions"), why);
+        kvCache.requireDefaults(
+                List.of("promote-full-blocks", "cache-generated-blocks", "sessions", "global-prefix-store.enabled"),
+                why);
         var config = new RoseinferConfig(
                 sizes.givenSeqs().orElse(DEFAULT_BATCH_SIZE), engine.choice("prefill", PrefillMode.class));
         return new RoseinferSpec(config, MemorySettings.limits(engine, kvCache, memory, 0), memory, sizes.room());

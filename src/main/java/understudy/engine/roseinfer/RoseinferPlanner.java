@@ -11,14 +11,14 @@ import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.Reservation;
+import understudy.kvcache.content.PromptConfig;
 
 /**
  * The worker loop of roseinfer ({@code server.py}, {@code SchedulerManager}; {@code engine.py}, {@code
  * OnlineScheduler}): take in at most {@code max_batch_size} pending requests, compute those of their prompts that are
  * not cached, sample all their first tokens in the order of the requests, then run one decode step of at most {@code
- * max_batch_size} sessions, and begin again. Sessions take turns: who was served goes to the end. Their number is not
+ * max_batch_size} sessions, and begin again. Sessions take turns: a served one goes to the end. Their number is not
  * limited.
  *
  * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled
@@ -43,7 +43,7 @@ public final class RoseinferPlanner extends PlainEngine {
     private boolean isDecodeDue;
 
     /** Creates an engine without requests. */
-    public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
+    public RoseinferPlanner(RoseinferConfig config, PromptConfig kvCache) {
         super(kvCache);
         this.config = config;
     }
@@ -115,7 +115,7 @@ public final class RoseinferPlanner extends PlainEngine {
         return request;
     }
 
-    /** Plans the forward of what was taken in last, and, if the round is complete with it, everyone's first token. */
+    /** Plans the forward of the requests taken in last, and all first tokens if the round is complete with it. */
     private void planPrefill() {
         boolean isComplete = numToAdmit == 0;
         for (int i = 0; i < round.size(); i++) {

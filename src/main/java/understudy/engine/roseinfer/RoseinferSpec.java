@@ -7,8 +7,7 @@ import understudy.engine.EngineTraits.Feature;
 import understudy.engine.Hardware.KvRoom;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.content.PromptKvCache;
+import understudy.kvcache.content.PromptConfig;
 
 /**
  * Engine of roseinfer with its settings.
@@ -18,11 +17,11 @@ import understudy.kvcache.content.PromptKvCache;
  * @param kvCache sizes and switches of its memory
  * @param room of its KV blocks
  */
-public record RoseinferSpec(RoseinferConfig config, RequestLimits limits, KvCacheConfig kvCache, KvRoom room)
+public record RoseinferSpec(RoseinferConfig config, RequestLimits limits, PromptConfig kvCache, KvRoom room)
         implements EngineSpec {
 
     /** Creates an engine with as many blocks as given. */
-    public RoseinferSpec(RoseinferConfig config, RequestLimits limits, KvCacheConfig kvCache) {
+    public RoseinferSpec(RoseinferConfig config, RequestLimits limits, PromptConfig kvCache) {
         this(config, limits, kvCache, KvRoom.GIVEN);
     }
 
@@ -33,7 +32,7 @@ public record RoseinferSpec(RoseinferConfig config, RequestLimits limits, KvCach
 
     @Override
     public KvCache createMemory() {
-        return new PromptKvCache(kvCache);
+        return kvCache.create();
     }
 
     /** Nothing is cut to a budget here: a whole batch of the longest prompts is one forward. */

@@ -9,7 +9,7 @@ import understudy.kvcache.radix.RadixLookup;
 
 /**
  * Engine that decodes what another one has prefilled ({@code disaggregation/decode.py}). A request waits for places, then
- * for its KV, then for its place among those that run. Retracted ones are resumed before anybody else gets places.
+ * for its KV, then for its place among those that run. Retracted ones are resumed before new ones get places.
  */
 final class DecodeRoleScheduler extends RoleScheduler {
     private final ObjectArrayList<SglangRequest> preallocQueue = new ObjectArrayList<>();

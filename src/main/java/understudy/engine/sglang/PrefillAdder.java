@@ -362,8 +362,8 @@ final class PrefillAdder {
     }
 
     /**
-     * Preempts running requests for a more important one, if enough are less important ({@code preempt_to_schedule}). What
-     * it needs goes by the tokens that it had when it was tried last, and by what was found of it at the last look.
+     * Preempts running requests for a more important one, if enough are less important ({@code preempt_to_schedule}).
+     * Its need goes by the tokens that it had when it was tried last, and by those found of it at the last look.
      */
     private boolean preemptFor(RequestView request, int place) {
         var byImportance = new IntArrayList();

@@ -6,7 +6,7 @@ import understudy.kvcache.radix.RadixLookup;
 /**
  * Request as it was when a question was asked.
  *
- * @param lookup what the memory needs of it
+ * @param lookup its content for the memory
  * @param numTokens tokens that are known
  * @param numFillTokens tokens that it had when it was tried last
  * @param numPrefixTokens tokens that were found at the last look

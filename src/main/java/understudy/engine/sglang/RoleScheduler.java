@@ -1,6 +1,6 @@
 package understudy.engine.sglang;
 
-/** What both roles of disaggregation have in common: buffers for metadata ({@code disaggregation/utils.py}). */
+/** Base of both roles of disaggregation: buffers for metadata ({@code disaggregation/utils.py}). */
 abstract class RoleScheduler extends SglangScheduler {
     final SglangConfig.Disaggregation role;
     private int numFreeMetadata;

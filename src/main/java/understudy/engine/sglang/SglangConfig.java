@@ -19,6 +19,7 @@ import understudy.kvcache.radix.RadixConfig;
  *     forgets it
  * @param windowEvictionInterval forwards between two looks at who has left the window
  * @param disaggregation the role of disaggregation, or null for both
+ * @param verification what a decode verifies of each request, or null without drafts
  * @param seed of the order {@link SchedulePolicy#RANDOM}
  */
 @RecordBuilder
@@ -39,6 +40,7 @@ public record SglangConfig(
         boolean requeuesRefusedPreemption,
         int windowEvictionInterval,
         @Nullable Disaggregation disaggregation,
+        @Nullable Verification verification,
         RadixConfig memory,
         long seed) {
     /**
@@ -106,6 +108,15 @@ public record SglangConfig(
             return areOn && preempts;
         }
     }
+
+    /**
+     * Verification of drafts.
+     *
+     * @param numSteps drafts that may be accepted ({@code speculative_num_steps})
+     * @param numDraftTokens tokens that are computed for each request, its own among them ({@code
+     *     speculative_num_draft_tokens})
+     */
+    public record Verification(int numSteps, int numDraftTokens) {}
 
     /**
      * Role of one of two engines that share the work on a request.

@@ -26,13 +26,16 @@ import understudy.kvcache.radix.RadixAnswer;
  * handle and its pages, though others see it no more.
  */
 public final class SglangEngine implements Engine, EngineLoad {
+    /** The state is another one than after the last empty plan. */
+    private static final long CHANGED = -1;
+
     private static final int[] NO_DRAFTS = new int[0];
 
     private final SglangConfig config;
     private final SglangScheduler scheduler;
     private final RequestTable<SglangRequest> all;
     private final SglangStep[] steps;
-    private final StepResult result = new StepResult(0, false);
+    private final StepResult result;
     private final List<GivenUp> givenUp = new ArrayList<>();
     private final SglangScheduler.Sampled onSampled = this::onSampled;
     private SglangStep step;
@@ -40,11 +43,12 @@ public final class SglangEngine implements Engine, EngineLoad {
     private long nowNanos;
     private long resultNanos;
     private boolean isIdle = true;
+    private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
-    private long emptyState = -1;
+    private long emptyState = CHANGED;
 
     /** Creates an engine without requests. */
     public SglangEngine(SglangConfig config) {
@@ -54,11 +58,13 @@ public final class SglangEngine implements Engine, EngineLoad {
     /**
      * Creates an engine without requests.
      *
-     * @param options what is said of a request besides
+     * @param options returns the options of a request that only SGLang has
      */
     public SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options) {
         this.config = config;
         scheduler = SglangScheduler.create(config);
+        var verification = config.verification();
+        result = new StepResult(verification == null ? 0 : verification.numSteps(), false);
         all = new RequestTable<>((request, handle, queuedNanos) ->
                 new SglangRequest(config, request, options.apply(request), handle, queuedNanos));
         steps = IntStream.rangeClosed(0, config.overlaps() ? 2 : 1)
@@ -138,6 +144,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     public void begin(long atNanos) {
         nowNanos = atNanos;
         expire();
+        scheduler.setNow(atNanos);
         scheduler.begin();
     }
 
@@ -167,6 +174,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = turn.batch();
         if (batch != null) {
             schedule(batch);
+            step.setLoadedTokens(turn.numLoadedTokens);
         }
         return step;
     }
@@ -200,11 +208,13 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     private void schedule(SglangBatch batch) {
         step.batch = batch;
+        emptyState = CHANGED;
         step.setKind(batch.mode().word());
         var chunked = batch.chunked;
+        var verification = batch.mode() == SglangBatch.Mode.DECODE ? config.verification() : null;
         for (int i = 0; i < batch.size(); i++) {
             var request = batch.request(i);
-            int numTokens = batch.numTokens(i);
+            int numTokens = verification != null ? verification.numDraftTokens() : batch.numTokens(i);
             if (i < batch.numPrefills()) {
                 request.numComputedTokens = batch.numPrefixTokens(i);
                 if (!request.isSeated) {
@@ -213,7 +223,10 @@ public final class SglangEngine implements Engine, EngineLoad {
             }
             int context = request.numComputedTokens;
             step.schedule(request, numTokens);
-            request.onScheduled(numTokens, numSteps);
+            request.onScheduled(verification != null ? 0 : numTokens, numSteps);
+            if (config.verification() != null) {
+                step.setDrafts(i, verification == null ? 0 : verification.numSteps());
+            }
             step.settle(i, context, request == chunked);
         }
     }
@@ -233,14 +246,33 @@ public final class SglangEngine implements Engine, EngineLoad {
         result.begin(executed.step(), atNanos);
         resultNanos = atNanos;
         var batch = Objects.requireNonNull(((SglangStep) executed).batch);
-        var settlement = scheduler.update(batch, NO_DRAFTS, onSampled);
+        hasVerified = config.verification() != null && batch.mode() == SglangBatch.Mode.DECODE;
+        var settlement = scheduler.update(batch, numAccepted(batch, output), onSampled);
         if (!settlement.isEmpty()) {
             result.settlement().setOwn(settlement);
         }
         return result;
     }
 
-    private void onSampled(SglangRequest request, int count) {
+    /** Returns how many tokens the verification of each draft gives, the target's own one included. */
+    private static int[] numAccepted(SglangBatch batch, DraftOutput output) {
+        if (output.accepted().isEmpty() || batch.mode() != SglangBatch.Mode.DECODE) {
+            return NO_DRAFTS;
+        }
+        var counts = output.accepted().toIntArray();
+        for (int i = 0; i < counts.length; i++) {
+            counts[i]++;
+        }
+        return counts;
+    }
+
+    private void onSampled(SglangRequest request, int numSampled) {
+        int count = hasVerified && request.isFinished ? request.cutAnswer() : numSampled;
+        var verification = config.verification();
+        if (hasVerified && verification != null) {
+            result.drafts().add(verification.numSteps(), numSampled - 1);
+            request.numComputedTokens += count;
+        }
         if (!request.isGivenUp) {
             long gap = request.onTokens(count, resultNanos);
             if (gap >= 0) {

@@ -4,6 +4,7 @@ import java.util.List;
 import understudy.engine.EngineFamily;
 import understudy.engine.EngineSpec;
 import understudy.engine.Hardware;
+import understudy.latency.StepExecution;
 import understudy.settings.Section;
 
 /** Family of SGLang. */
@@ -28,7 +29,19 @@ public final class SglangFamily implements EngineFamily {
                         NAME),
                 why);
         kvCache.requireOnly(
-                List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed", "kv-events"), why);
+                List.of(
+                        "kv-cache-dtype",
+                        "enable-prefix-caching",
+                        "hash-algo",
+                        "hash-seed",
+                        "kv-events",
+                        "tiers.host.bandwidth"),
+                why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
+    }
+
+    @Override
+    public StepExecution execution(Section engine, Hardware hardware) {
+        return SglangExecution.read(engine.section(NAME), hardware);
     }
 }

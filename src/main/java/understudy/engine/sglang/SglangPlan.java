@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What was decided in one turn. */
+/** Decisions of one turn: the batch to run, and the requests that moved between queues. */
 public final class SglangPlan {
     @Nullable SglangBatch batch;
 
@@ -20,6 +20,7 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> transferred = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
+    int numLoadedTokens;
     int numHitTokens;
     int numInputTokens;
 
@@ -48,11 +49,12 @@ public final class SglangPlan {
         transferred.clear();
         queued.clear();
         prebuilt.clear();
+        numLoadedTokens = 0;
         numHitTokens = 0;
         numInputTokens = 0;
     }
 
-    /** Returns what runs, or null if nothing does. */
+    /** Returns the batch to run, or null if there is none. */
     public @Nullable SglangBatch batch() {
         return batch;
     }
@@ -67,7 +69,7 @@ public final class SglangPlan {
         return preempted;
     }
 
-    /** Returns those of them that nobody will ever run again. */
+    /** Returns those of them that will never run again. */
     public List<SglangRequest> lost() {
         return lost;
     }
@@ -92,7 +94,7 @@ public final class SglangPlan {
         return numInputTokens;
     }
 
-    /** Returns what was sent, or announced, up to now. */
+    /** Returns the pages sent, and the places announced, up to now. */
     public List<Sent> sent() {
         return sent;
     }

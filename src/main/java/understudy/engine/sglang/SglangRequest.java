@@ -82,6 +82,10 @@ public final class SglangRequest extends EngineRequest {
     int numComputedTokens;
 
     private int numNewTokens;
+
+    /** Tokens of the last result that are behind the end of the answer. */
+    private int numBehindEnd;
+
     private long lastStep;
     private int numPreemptions;
     private int numCachedTokens;
@@ -104,7 +108,7 @@ public final class SglangRequest extends EngineRequest {
     }
 
     /**
-     * What SGLang's API says of a request besides.
+     * Options of a request that only SGLang's API has.
      *
      * @param priority or null if it has none
      * @param routingKey or empty
@@ -148,16 +152,33 @@ public final class SglangRequest extends EngineRequest {
     /** Adds sampled tokens, and returns whether one of them ends the answer, other than by the number of tokens. */
     boolean sample(int count) {
         boolean isEnd = false;
+        numBehindEnd = 0;
         for (int i = 0; i < count; i++) {
             boolean isEndOfSequence = sampler().sample();
             numOutputTokens++;
+            numBehindEnd += isEnd ? 1 : 0;
             isEnd |= stopReason(isEndOfSequence, Integer.MAX_VALUE) == FinishReason.STOP;
         }
         numNewTokens = count;
         return isEnd;
     }
 
-    /** Forgets what was computed. */
+    /**
+     * Cuts what verified drafts have brought behind the end of the answer, which the scheduler counts and its sender does not
+     * see.
+     *
+     * @return how many of the last tokens are left, at least 1
+     */
+    int cutAnswer() {
+        int numBehindLimit = numOutputTokens - maxNewTokens;
+        hasEnded &= numBehindLimit <= numBehindEnd;
+        int count = Math.max(numBehindEnd, Math.max(numBehindLimit, 0));
+        numOutputTokens -= count;
+        numNewTokens -= count;
+        return numNewTokens;
+    }
+
+    /** Forgets the computed tokens. */
     void reset() {
         numPrefixTokens = 0;
         end = 0;
@@ -167,25 +188,25 @@ public final class SglangRequest extends EngineRequest {
         isSeated = false;
     }
 
-    /** Takes note of a batch with so many of its tokens. */
+    /** Counts its tokens in a batch, and records the batch's step. */
     void onScheduled(int numTokens, long step) {
         numComputedTokens += numTokens;
         lastStep = step;
     }
 
-    /** Takes note of the first admission, and of how many tokens the tree had. */
+    /** Records the time of the first admission, and how many tokens the tree had. */
     void onAdmitted(int numFound, boolean isCaching, long atNanos) {
         scheduledNanos = atNanos;
         numCachedTokens = numFound;
         prefixCacheEvents = isCaching ? PrefixCacheEvents.ofContent(numFound, false) : PrefixCacheEvents.NONE;
     }
 
-    /** Takes note that it has lost its places. */
+    /** Counts a loss of its places. */
     void onPreempted() {
         numPreemptions++;
     }
 
-    /** Takes note of when tokens came, and returns how long after the one before, or -1 if they are the first. */
+    /** Records when tokens came; returns the nanoseconds since the one before, or -1 if they are the first. */
     long onTokens(int count, long atNanos) {
         boolean isFirst = numOutputTokens == count;
         if (isFirst && !isResumed()) {

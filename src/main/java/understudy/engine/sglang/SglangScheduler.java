@@ -66,6 +66,7 @@ public class SglangScheduler {
     private boolean admitsNone;
     private long numEntries;
     private long numForwards;
+    private long nowNanos;
 
     /** Creates a scheduler without requests. */
     public SglangScheduler(SglangConfig config) {
@@ -95,6 +96,11 @@ public class SglangScheduler {
 
     private static SplittableRandom seeded(long seed) {
         return new SplittableRandom(seed);
+    }
+
+    /** Sets how late it is, for the copies to and from the host. */
+    final void setNow(long atNanos) {
+        nowNanos = atNanos;
     }
 
     /** Queues a request. */
@@ -242,7 +248,7 @@ public class SglangScheduler {
     final void askPrefill() {
         boolean hasHost = config.memory().hierarchy() != null;
         if (hasHost) {
-            asks.add(AcknowledgeAsk.INSTANCE);
+            asks.add(new AcknowledgeAsk(nowNanos, running.isEmpty() && chunked == null));
         }
         boolean isPreempting = config.priorities().arePreempting();
         if (isPreempting || config.memory().window() != null) {
@@ -416,6 +422,7 @@ public class SglangScheduler {
             var request = sorted.get(trial.place());
             request.numFillTokens = request.numTokens();
             request.numPrefixTokens = trial.numLoadedPrefix();
+            plan.numLoadedTokens += trial.numLoadedPrefix() - trial.numPrefixTokens();
             plan.tried.add(new SglangPlan.Tried(request, trial.numPrefixTokens(), trial.hostHit(), trial.result()));
         }
         var victims = preempt(outcome);
@@ -615,6 +622,11 @@ public class SglangScheduler {
         return plan;
     }
 
+    /** Returns the plan of the last turn, until the next one begins. */
+    public final SglangPlan lastPlan() {
+        return plan;
+    }
+
     void onPlanned(SglangPlan planned) {}
 
     /** Ends a turn, after its result was applied; returns what that does to the memory. */
@@ -638,7 +650,7 @@ public class SglangScheduler {
      *
      * @param numAccepted tokens that a verification of drafts has given each request; empty without drafts
      * @param sampled is told of each request that got tokens
-     * @return what it does to the memory
+     * @return changes of the memory
      */
     public RadixSettlement update(SglangBatch executed, int[] numAccepted, Sampled sampled) {
         settlement.begin();

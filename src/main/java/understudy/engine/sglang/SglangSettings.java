@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSizes;
 import understudy.engine.Hardware;
@@ -7,9 +8,12 @@ import understudy.engine.Hardware.KvRoom;
 import understudy.engine.MemorySettings;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
+import understudy.engine.speculation.AcceptanceRates;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
+import understudy.latency.LlmSpec;
 import understudy.settings.Section;
 
 /** The section {@code engine.sglang}, whose keys are SGLang's arguments, and what follows from the hardware. */
@@ -27,6 +31,16 @@ final class SglangSettings {
     private static final double LARGE_MIB = 60 * MIB_PER_GIB;
     private static final double LEAST_RESERVED_MIB = 10 * MIB_PER_GIB;
 
+    private static final int MAX_DRAFTS = 128;
+    private static final String ALGORITHM = "speculative-algorithm";
+    private static final String CHUNKED_PREFILL_SIZE = "chunked-prefill-size";
+    private static final String TOPK = "speculative-eagle-topk";
+    /** Bytes per GB; a rate in GB/s is one in bytes per nanosecond. */
+    private static final double BYTES_PER_GB = 1e9;
+
+    private static final String HIERARCHY = "enable-hierarchical-cache";
+    private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
+
     private final Section engine;
     private final Section kvCache;
     private final Section own;
@@ -39,6 +53,12 @@ final class SglangSettings {
         own = engine.section(SglangFamily.NAME);
     }
 
+    private enum Algorithm {
+        NONE,
+        EAGLE,
+        EAGLE3
+    }
+
     private enum RetractionPolicy {
         LENGTH,
         PRIORITY
@@ -46,13 +66,26 @@ final class SglangSettings {
 
     SglangSpec spec(KvUse use) {
         int pageSize = own.wholeNumber("page-size", 1, MAX_PAGE_SIZE);
-        int chunkedPrefillSize = chunkedPrefillSize();
+        int chunkedPrefillSize = chunkedPrefillSize(pageSize);
         int maxPrefillTokens = own.wholeNumber("max-prefill-tokens", 1, EngineSizes.MAX_TOKENS);
         double share = memFractionStatic(chunkedPrefillSize > 0 ? chunkedPrefillSize : maxPrefillTokens);
         var room = room(pageSize, share);
         int maxTotalTokens = maxTotalTokens(pageSize, room);
         int maxModelLen =
                 engine.numberOrAuto("max-model-len", 2, EngineSizes.MAX_TOKENS).orElseGet(hardware::defaultMaxModelLen);
+        var window = window(pageSize, maxTotalTokens);
+        var verification = verification();
+        var hierarchy = hierarchy(maxTotalTokens);
+        if (hierarchy != null && (window != null || verification != null)) {
+            throw own.unusable(
+                    HIERARCHY,
+                    "which goes without drafts here, and with one pool for all layers: set " + ALGORITHM
+                            + " = none and " + DISABLE_HYBRID + " = true");
+        }
+        if (verification != null && window != null) {
+            throw own.unusable(
+                    ALGORITHM, "which goes with one pool for all layers here; set " + DISABLE_HYBRID + " = true");
+        }
         if (hardware.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
         }
@@ -62,16 +95,22 @@ final class SglangSettings {
                 own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching"),
                 chunkedPrefillSize > 0,
                 own.choice("radix-eviction-policy", RadixEvictionPolicy.class),
-                0,
+                verification == null
+                        ? 0
+                        : RadixConfig.eagleReserve(
+                                pageSize,
+                                verification.numSteps(),
+                                own.wholeNumber(TOPK, 1, MAX_DRAFTS),
+                                verification.numDraftTokens()),
                 false,
-                null,
-                null);
+                window,
+                hierarchy);
         var radix = new RadixSpec(memory, maxModelLen, MemorySettings.hasher(kvCache, pageSize), use.recordsEvents());
         var config = SglangConfigBuilder.builder()
                 .schedulePolicy(schedulePolicy())
                 .overlaps(!own.bool("disable-overlap-schedule"))
                 .chunkedPrefillSize(chunkedPrefillSize)
-                .mixesChunks(own.bool("enable-mixed-chunk"))
+                .mixesChunks(own.bool("enable-mixed-chunk") && verification == null)
                 .maxPrefillTokens(maxPrefillTokens)
                 .prefillMaxRequests(own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS))
                 .maxRunningRequests(maxRunningRequests(maxTotalTokens, maxModelLen))
@@ -83,8 +122,9 @@ final class SglangSettings {
                 .estimate(estimate())
                 .queue(queue())
                 .requeuesRefusedPreemption(own.bool("requeue-refused-preemption"))
-                .windowEvictionInterval(1)
+                .windowEvictionInterval(own.wholeNumber("swa-eviction-interval", 1, EngineSizes.MAX_TOKENS))
                 .disaggregation(null)
+                .verification(verification)
                 .memory(memory)
                 .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
                 .build();
@@ -95,7 +135,63 @@ final class SglangSettings {
                 pageSize,
                 0,
                 true);
-        return new SglangSpec(config, radix, limits, room, share);
+        return new SglangSpec(
+                config,
+                radix,
+                limits,
+                room,
+                drafts(verification),
+                verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
+                share);
+    }
+
+    /** Returns the copies on the host, or null if there are none. */
+    private RadixConfig.@Nullable Hierarchy hierarchy(int maxTotalTokens) {
+        if (!own.bool(HIERARCHY)) {
+            return null;
+        }
+        if (own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching")) {
+            throw own.unusable(HIERARCHY, "which needs a prefix cache");
+        }
+        double bytesPerToken = hardware.kvBytesPerTokenPerGpu();
+        double hostBytes = own.number("hicache-size", 0, Double.MAX_VALUE) * BYTES_PER_GB;
+        double hostTokens = hostBytes > 0 ? hostBytes / bytesPerToken : maxTotalTokens * own.positive("hicache-ratio");
+        if (hostTokens > EngineSizes.MAX_TOKENS) {
+            throw own.unusable(HIERARCHY, "with room for more than " + EngineSizes.MAX_TOKENS + " tokens");
+        }
+        var link = kvCache.section("tiers").section("host");
+        return new RadixConfig.Hierarchy(
+                (int) hostTokens,
+                own.choice("hicache-write-policy", RadixConfig.WritePolicy.class),
+                0,
+                0,
+                bytesPerToken / link.positive("bandwidth"));
+    }
+
+    /** Returns what a decode verifies, or null without drafts. */
+    private SglangConfig.@Nullable Verification verification() {
+        if (own.choice(ALGORITHM, Algorithm.class) == Algorithm.NONE) {
+            return null;
+        }
+        int numSteps = own.wholeNumber("speculative-num-steps", 1, MAX_DRAFTS);
+        boolean isChain = own.wholeNumber(TOPK, 1, MAX_DRAFTS) == 1;
+        int numDraftTokens =
+                own.numberOrAuto("speculative-num-draft-tokens", 2, MAX_DRAFTS).orElse(numSteps + 1);
+        if (isChain && numDraftTokens != numSteps + 1) {
+            throw own.unusable(
+                    "speculative-num-draft-tokens",
+                    "which is speculative-num-steps + 1 with " + TOPK + " = 1; leave it at auto");
+        }
+        return new SglangConfig.Verification(numSteps, numDraftTokens);
+    }
+
+    private SyntheticDrafts.@Nullable Spec drafts(SglangConfig.@Nullable Verification verification) {
+        if (verification == null) {
+            return null;
+        }
+        int numSteps = verification.numSteps();
+        double length = own.number("simulate-acc-len", 1, 1.0 + numSteps);
+        return new SyntheticDrafts.Spec(numSteps, 1, AcceptanceRates.ofLength(length, numSteps));
     }
 
     private SchedulePolicy schedulePolicy() {
@@ -148,7 +244,7 @@ final class SglangSettings {
         double reserved = 512
                 + Math.max(activationTokens, 2048) * 1.5
                 + hardware.tensorParallelSize() * hardware.pipelineParallelSize() / 8.0 * 1024
-                + 2.0 * GpuSize.of(memory).maxGraphBatch(hardware.tensorParallelSize());
+                + 2.0 * SglangExecution.maxGraphBatch(own, hardware);
         if (memory > LARGE_MIB) {
             reserved = Math.max(reserved, LEAST_RESERVED_MIB);
         }
@@ -167,17 +263,75 @@ final class SglangSettings {
     private int maxTotalTokens(int pageSize, KvRoom room) {
         int tokens = own.numberOrAuto("max-total-tokens", 4 * pageSize, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> (int) Math.min(
-                        EngineSizes.MAX_TOKENS, (long) hardware.numGpuBlocks(kvCache, room) * room.blockSize()));
+                        EngineSizes.MAX_TOKENS,
+                        tokensOfFullPool((long) hardware.numGpuBlocks(kvCache, room) * room.blockSize())));
         return tokens / pageSize * pageSize;
     }
 
-    private int chunkedPrefillSize() {
-        if (own.text("chunked-prefill-size").equals("-1")) {
+    /**
+     * Returns how many tokens the layers without a window get, if those with one have a pool of their own ({@code
+     * set_num_token_hybrid}).
+     *
+     * @param numTokens tokens for which all layers would have room
+     */
+    private long tokensOfFullPool(long numTokens) {
+        var model = windowedModel();
+        if (model == null) {
+            return numTokens;
+        }
+        int numWindowLayers = model.attention().numWindowLayers();
+        return (long) (numTokens
+                * model.numLayers()
+                / (windowRatio() * numWindowLayers + model.numLayers() - numWindowLayers));
+    }
+
+    private double windowRatio() {
+        return own.number("swa-full-tokens-ratio", 0, 1);
+    }
+
+    /** Returns the model if its layers with a window have a pool of their own, or null. */
+    private @Nullable LlmSpec windowedModel() {
+        var model = hardware.model();
+        boolean isAuto = own.text(DISABLE_HYBRID).equals("auto");
+        boolean isDisabled = isAuto ? model == null || !model.name().startsWith("gpt-oss") : own.bool(DISABLE_HYBRID);
+        if (isDisabled || model == null || model.attention().window() == 0) {
+            return null;
+        }
+        int numWindowLayers = model.attention().numWindowLayers();
+        return numWindowLayers > 0 && numWindowLayers < model.numLayers() ? model : null;
+    }
+
+    private RadixConfig.@Nullable Window window(int pageSize, int maxTotalTokens) {
+        var model = windowedModel();
+        if (model == null) {
+            return null;
+        }
+        int size = model.attention().window();
+        double ratio = windowRatio();
+        // A window, the page that is kept free, and a chunk of a page beside it.
+        if ((int) (maxTotalTokens * ratio) / pageSize * pageSize <= size + 3 * pageSize) {
+            throw own.unusable(
+                    "swa-full-tokens-ratio",
+                    "which leaves " + (int) (maxTotalTokens * ratio) + " of " + maxTotalTokens
+                            + " tokens to layers with a window of " + size);
+        }
+        return new RadixConfig.Window(size, ratio);
+    }
+
+    private int chunkedPrefillSize(int pageSize) {
+        if (own.text(CHUNKED_PREFILL_SIZE).equals("-1")) {
             return 0;
         }
-        return own.numberOrAuto("chunked-prefill-size", 1, EngineSizes.MAX_TOKENS)
+        int size = own.numberOrAuto(CHUNKED_PREFILL_SIZE, 1, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS)
-                        .orElseGet(() -> GpuSize.of(gpuMemoryMib()).chunkedPrefillSize));
+                        .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).chunkedPrefillSize()));
+        if (size < pageSize) {
+            throw own.unusable(
+                    CHUNKED_PREFILL_SIZE,
+                    size + " tokens, which is less than a page (page-size = " + pageSize
+                            + "): no prompt would ever start");
+        }
+        return size;
     }
 
     private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
@@ -189,41 +343,5 @@ final class SglangSettings {
     /** As {@code model_runner.py} has it. */
     private static int defaultMaxRunningRequests(int maxTotalTokens, int maxModelLen) {
         return (int) Math.min(Math.max(maxTotalTokens * 512L / maxModelLen, 2048), 4096);
-    }
-
-    /** Sizes that follow from the memory of a GPU ({@code server_args.py}). */
-    private enum GpuSize {
-        T4(20, 2048, 8, 8),
-        A10(35, 2048, 24, 80),
-        A100_40(60, 4096, 32, 160),
-        H100(90, 8192, 256, 512),
-        H200(160, 8192, 256, 512),
-        B200(Integer.MAX_VALUE, 16_384, 512, 512);
-
-        private final int belowGib;
-        private final int chunkedPrefillSize;
-        private final int maxGraphBatch;
-        private final int maxGraphBatchOfFour;
-
-        GpuSize(int belowGib, int chunkedPrefillSize, int maxGraphBatch, int maxGraphBatchOfFour) {
-            this.belowGib = belowGib;
-            this.chunkedPrefillSize = chunkedPrefillSize;
-            this.maxGraphBatch = maxGraphBatch;
-            this.maxGraphBatchOfFour = maxGraphBatchOfFour;
-        }
-
-        /** Returns the size of a GPU; without one it is an H100. */
-        static GpuSize of(double memoryMib) {
-            for (var size : values()) {
-                if (memoryMib > 0 && memoryMib < (double) size.belowGib * MIB_PER_GIB) {
-                    return size;
-                }
-            }
-            return H100;
-        }
-
-        int maxGraphBatch(int tensorParallelSize) {
-            return tensorParallelSize < 4 ? maxGraphBatch : maxGraphBatchOfFour;
-        }
     }
 }

@@ -4,15 +4,20 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.Engine;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits;
 import understudy.engine.EngineTraits.Feature;
 import understudy.engine.Hardware.KvRoom;
 import understudy.engine.RequestLimits;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.radix.RadixKvCache;
 import understudy.kvcache.radix.RadixSpec;
+import understudy.latency.DraftingLatency;
+import understudy.latency.LatencyModel;
+import understudy.latency.LoadingLatency;
 import understudy.prompt.BlockHasher;
 import understudy.settings.Section;
 
@@ -23,10 +28,18 @@ import understudy.settings.Section;
  * @param kvCache sizes and switches of its memory
  * @param limits which requests are too long
  * @param room of its KV cache
+ * @param drafts which drafts are accepted, or null without speculation
+ * @param draftsNanos how long the drafts of a step take
  * @param memFractionStatic share of the memory for weights and KV
  */
 public record SglangSpec(
-        SglangConfig config, RadixSpec kvCache, RequestLimits limits, KvRoom room, double memFractionStatic)
+        SglangConfig config,
+        RadixSpec kvCache,
+        RequestLimits limits,
+        KvRoom room,
+        SyntheticDrafts.@Nullable Spec drafts,
+        double draftsNanos,
+        double memFractionStatic)
         implements EngineSpec {
 
     @Override
@@ -41,19 +54,28 @@ public record SglangSpec(
 
     @Override
     public SglangSpec comparedBy(BlockHasher hasher) {
-        return new SglangSpec(config, kvCache.withHasher(hasher), limits, room, memFractionStatic);
+        return new SglangSpec(config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic);
+    }
+
+    @Override
+    public LatencyModel latency(LatencyModel plain) {
+        var hierarchy = config.memory().hierarchy();
+        var loading = hierarchy == null ? plain : new LoadingLatency(plain, hierarchy.nanosPerToken());
+        return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
     }
 
     @Override
     public EngineTraits traits() {
         int chunk = config.chunksPrefill() ? config.chunkedPrefillSize() : maxTokensOfPrefill();
+        var verification = config.verification();
+        int numDraftTokens = verification == null ? 1 : verification.numDraftTokens();
         return new EngineTraits(
                         SglangFamily.NAME,
                         config.maxRunningRequests(),
-                        Math.max(chunk, config.maxRunningRequests()),
+                        Math.max(chunk, config.maxRunningRequests() * numDraftTokens),
                         Math.min(chunk, config.maxModelLen()),
                         config.overlaps() ? 2 : 1,
-                        0,
+                        verification == null ? 0 : verification.numSteps(),
                         Set.of(Feature.BOUNDED_RUNNING))
                 .with(Feature.PRIORITIES, config.priorities().areOn());
     }

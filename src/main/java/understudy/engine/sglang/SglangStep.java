@@ -9,6 +9,11 @@ public final class SglangStep extends StepPlan {
 
     SglangStep() {}
 
+    /** Fixes how many tokens are copied from the host while the batch runs, which waits for each layer's. */
+    void setLoadedTokens(int count) {
+        batch().setLoadedTokens(count);
+    }
+
     @Override
     public void begin(long stepNumber) {
         super.begin(stepNumber);

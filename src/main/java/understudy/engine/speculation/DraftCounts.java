@@ -71,7 +71,7 @@ public record DraftCounts(long numDrafts, long numDraftTokens, LongList numAccep
             }
         }
 
-        /** Returns what was collected, and begins anew. */
+        /** Returns the collected counts, and begins anew. */
         public DraftCounts take() {
             if (numDrafts == 0) {
                 return NONE;

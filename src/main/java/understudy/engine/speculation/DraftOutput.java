@@ -7,7 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
  * the plan. Immutable.
  *
  * @param accepted how many drafts of each scheduled request the target model has accepted
- * @param proposed how many drafts each has for its next step; with asynchronous scheduling nobody asks
+ * @param proposed how many drafts each has for its next step; ignored with asynchronous scheduling
  */
 public record DraftOutput(IntList accepted, IntList proposed) {
     /** Of a device that does not speculate. */

@@ -1,7 +1,7 @@
 package understudy.engine.speculation;
 
 /**
- * What a scheduler has to know of speculative decoding (vLLM {@code SpeculativeConfig}).
+ * Settings of speculative decoding that a scheduler needs (vLLM {@code SpeculativeConfig}).
  *
  * @param numSpeculativeTokens drafts per request and step, K; 0 is no speculation
  * @param numLookaheadTokens slots behind the scheduled tokens, into which the draft model writes its own KV

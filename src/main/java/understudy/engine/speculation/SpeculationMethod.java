@@ -25,7 +25,7 @@ public enum SpeculationMethod {
         return this == NGRAM || this == SUFFIX;
     }
 
-    /** Returns what {@code numSpeculativeTokens} drafts per request and step take, at least 1. */
+    /** Returns the settings for {@code numSpeculativeTokens} drafts per request and step, at least 1. */
     public SpeculationConfig config(int numSpeculativeTokens) {
         return switch (this) {
             case NONE -> SpeculationConfig.NONE;

@@ -40,7 +40,7 @@ public final class SyntheticDrafts {
         this.random = random;
     }
 
-    /** Returns what becomes of a step with so many drafts to verify of each scheduled request. */
+    /** Draws how many drafts each scheduled request of a step has accepted, and how many it gets for its next step. */
     public DraftOutput execute(IntList numDrafts) {
         var accepted = new int[numDrafts.size()];
         var proposed = new int[numDrafts.size()];

@@ -1,5 +1,5 @@
 /**
- * Speculative decoding: how many drafts there are, what is reserved for them, and what has become of them.
+ * Speculative decoding: the number of drafts, the tokens reserved for them, and how many are accepted.
  *
  * <p>Start with {@link understudy.engine.speculation.SpeculationConfig}.
  */

@@ -10,7 +10,7 @@ final class AdmissionDraft {
     LoadState load = LoadState.NONE;
     DraftSlots drafts = DraftSlots.NONE;
 
-    /** Forgets what was added to the question before. */
+    /** Resets the additions to the question before. */
     void clear() {
         defersPrefills = false;
         allowsLookahead = true;

@@ -1,8 +1,8 @@
 package understudy.engine.vllm;
 
 /**
- * Membership of a request in the {@link DecodeCohort}. What all members have in common is counted there; each one
- * catches up with it when it is looked at.
+ * Membership of a request in the {@link DecodeCohort}. The cohort counts once what is equal for all members; a member
+ * catches up with these counts when it is looked at.
  */
 final class CohortMember {
     /** Last step of a member that is scheduled until further notice. */
@@ -85,7 +85,7 @@ final class CohortMember {
         lastStep = numStepsPlanned;
     }
 
-    /** Has the request take over what the cohort has planned and executed since the last time. */
+    /** Has the request take over the steps that the cohort has planned and executed since the last time. */
     void catchUp() {
         int planned = Math.min(cohort.numStepsPlanned(), lastStep) - numStepsPlanned;
         if (planned > 0) {

@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.latency.BatchShape;
 import understudy.latency.GrowingContexts;
 
@@ -51,7 +51,7 @@ final class DecodeCohort {
      * Creates an empty cohort, which takes in requests once {@code minRunning} of them run; none if blocks are cached
      * only after they were computed, which is a different calendar.
      */
-    DecodeCohort(RunningList running, KvCacheConfig kvCache, boolean isAsync, int minRunning) {
+    DecodeCohort(RunningList running, BlockCacheSpec kvCache, boolean isAsync, int minRunning) {
         this.running = running;
         this.isAsync = isAsync;
         this.minRunning = kvCache.sharesWithinStep() || !kvCache.enablePrefixCaching() ? minRunning : NEVER;
@@ -144,7 +144,7 @@ final class DecodeCohort {
         endIndex++;
     }
 
-    /** Adds what the members need from the KV cache in the step that is being planned, in running order. */
+    /** Adds the members that need or complete a block in the step that is being planned, in running order. */
     void addNeedsTo(ReservationDraft draft) {
         int step = numStepsPlanned + 1;
         var needBlock = blocks.at(step, 1);
@@ -195,7 +195,7 @@ final class DecodeCohort {
         return ended;
     }
 
-    /** Takes note of the end of a step, of the cohort or not. */
+    /** Records the end of any step, with or without the cohort. */
     void onStepEnded(long atNanos) {
         lastEndNanos = atNanos;
     }
@@ -233,7 +233,10 @@ final class DecodeCohort {
         numScheduled--;
     }
 
-    /** Takes note that a request has been removed from the running list. */
+    /**
+     * Adjusts the end of the cohort to the removal of a request from the running list; a negative index changes
+     * nothing.
+     */
     void onRemoved(int index) {
         endIndex -= index >= 0 && index < endIndex ? 1 : 0;
     }

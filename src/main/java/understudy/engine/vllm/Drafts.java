@@ -2,8 +2,8 @@ package understudy.engine.vllm;
 
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.DraftSlots;
-import understudy.kvcache.KvCacheConfig;
 
 /**
  * Draft tokens of an engine's requests (vLLM {@code spec_token_ids}): how many a step verifies, and what its result makes
@@ -20,7 +20,7 @@ final class Drafts implements StepRule {
     /** Whether a request that is admitted with one token to compute gets drafts, since all others in the step have. */
     private boolean padsAdmissions;
 
-    Drafts(SpeculationConfig config, KvCacheConfig kvCache, boolean isAsync) {
+    Drafts(SpeculationConfig config, BlockCacheSpec kvCache, boolean isAsync) {
         this.config = config;
         this.isAsync = isAsync;
         maxModelLen = kvCache.maxModelLen();

@@ -1,19 +1,19 @@
 package understudy.engine.vllm;
 
 import understudy.kvcache.Admission;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
+import understudy.kvcache.hybrid.HybridConfig;
 
 /** Chunks of a prompt whose layers need different parts of it: they end where all groups can keep what they cache. */
 final class GroupRule implements StepRule {
     private final KvGroups groups;
     private final boolean dropsLastHit;
 
-    /** Where a cached prefix ended, at the last look, for some layers only; 0 for nowhere. */
+    /** Leading tokens that were cached for some layers only, at the last lookup; 0 for none. */
     private final Column numJunctionTokens = new Column();
 
-    GroupRule(KvGroups groups, KvCacheConfig kvCache) {
-        this.groups = groups;
+    GroupRule(HybridConfig kvCache) {
+        groups = kvCache.groups();
         dropsLastHit = kvCache.dropsLastHit();
     }
 

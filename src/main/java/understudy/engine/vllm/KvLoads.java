@@ -3,8 +3,8 @@ package understudy.engine.vllm;
 import java.util.LinkedHashSet;
 import understudy.engine.vllm.queue.WaitingQueues;
 import understudy.kvcache.Admission;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
 
 /**
@@ -13,7 +13,7 @@ import understudy.kvcache.LoadState;
  * its own.
  */
 final class KvLoads implements StepRule {
-    /** How many plans in a row may admit nobody although KV has come. */
+    /** How many plans in a row may admit no request although KV has come. */
     private static final int MAX_STUCK_PLANS = 100;
 
     /** How often preemptions may leave nothing to compute before any request has ended. */
@@ -35,7 +35,7 @@ final class KvLoads implements StepRule {
     private int numRounds;
     private int numStuckPlans;
 
-    KvLoads(KvCacheConfig kvCache) {
+    KvLoads(BlockCacheSpec kvCache) {
         var connector = kvCache.connector();
         isOn = connector != null;
         readsPlans = connector != null && connector.readsPlans();
@@ -48,7 +48,7 @@ final class KvLoads implements StepRule {
         return isOn;
     }
 
-    /** The memory may read who is scheduled, and who has ended. */
+    /** The memory may read which requests are scheduled, and which have ended. */
     @Override
     public boolean seesEach() {
         return readsPlans;
@@ -119,7 +119,7 @@ final class KvLoads implements StepRule {
         return request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
-    /** A producer also drops what a preempted request has in flight. */
+    /** A producer also drops the tokens that a preempted request has in flight. */
     @Override
     public void onPreempted(VllmRequest victim) {
         if (dropsInFlight) {
@@ -134,9 +134,9 @@ final class KvLoads implements StepRule {
     }
 
     /**
-     * Returns how many requests may run: one only if requests have preempted each other, and the last one itself, too often
-     * since one has ended. Where blocks are free only when steps in flight are over, those of the others come too late; vLLM
-     * then admits all anew, and may go on so for ever.
+     * Returns how many requests may run: one only if requests have preempted each other, and the last one itself, too
+     * often since one has ended. If blocks become free only when steps in flight are over, the blocks of preempted
+     * requests come too late; vLLM then admits all anew, and may go on so for ever.
      */
     @Override
     public int maxRunning(int maxNumSeqs) {
@@ -178,7 +178,7 @@ final class KvLoads implements StepRule {
         return isParked ? hasArrived.get(request) > 0 : request.numComputedTokens > 0;
     }
 
-    /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
+    /** Counts one more plan that admits no request although KV has come, and returns whether there were too many. */
     private boolean isStuckAgain() {
         numStuckPlans += wereStuck() ? 0 : 1;
         return wereStuck();

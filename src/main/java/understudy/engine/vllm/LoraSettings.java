@@ -17,7 +17,7 @@ import understudy.settings.Section;
  * The section {@code engine.lora}.
  *
  * @param config places for adapters
- * @param cost what they add to a step of each stage, or null without LoRA
+ * @param cost time that adapters add to a step of each stage, or null without LoRA
  * @param slotBytes memory of each GPU that is set aside for adapters
  * @param modules paths by name of the adapters that a server has from its start
  */

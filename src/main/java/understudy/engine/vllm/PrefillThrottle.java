@@ -70,7 +70,7 @@ final class PrefillThrottle implements StepRule {
     }
 
     /**
-     * Takes note of what the step admits.
+     * Records whether a step that may compute prompts has left requests waiting: then capacity is the bound.
      *
      * @param hasAdmitted whether admissions were tried: not after a preemption
      * @param areLeft whether requests are left, those that were passed over aside
@@ -81,7 +81,7 @@ final class PrefillThrottle implements StepRule {
         }
     }
 
-    /** Takes note that the step planned goes to the device. */
+    /** Counts a planned step that goes to the device. */
     void onPlanned() {
         step++;
     }

@@ -14,7 +14,7 @@ import understudy.engine.lora.AdapterUse;
 import understudy.engine.lora.StepLoras;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.queue.WaitingQueues;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
 public final class RequestBook implements EngineLoad {
@@ -29,7 +29,7 @@ public final class RequestBook implements EngineLoad {
     private boolean admitsNone;
 
     /** Creates a book for a scheduler with these settings. */
-    RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
+    RequestBook(BlockCacheSpec kvCache, SchedulerConfig config) {
         this.config = config;
         boolean isAsync = config.asyncScheduling();
         waiting = new WaitingQueues<>(config.policy());
@@ -62,7 +62,7 @@ public final class RequestBook implements EngineLoad {
         return head.numStaleTokens == 0;
     }
 
-    /** Counts what a plan schedules as computed; its cohort has done so. */
+    /** Counts the scheduled tokens of a plan as computed; its cohort has done so. */
     void settle(VllmPlan plan) {
         plan.settleMembers();
         for (int i = plan.numMembers(); i < plan.size(); i++) {
@@ -157,7 +157,10 @@ public final class RequestBook implements EngineLoad {
         return all.size();
     }
 
-    /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
+    /**
+     * Returns whether there is something to plan (vLLM {@code has_requests}), be it only an end that the memory must
+     * learn.
+     */
     boolean hasWork() {
         return numToServe() > 0 || rules.loads.hasUnreadEnd();
     }

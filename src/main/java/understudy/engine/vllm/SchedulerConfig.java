@@ -15,7 +15,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param reserveFullSequence whether a request is admitted only if all its known tokens fit into free blocks ({@code
  *     scheduler_reserve_full_isl})
  * @param policy order of the waiting queue
- * @param preemptionVictim who gives way when blocks run out
+ * @param preemptionVictim request that gives way when blocks run out
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param decodeCohortMinSeqs fewest running requests for which those that decode are scheduled as one where that comes
  *     to the same, or 0 for never; only for speed, and no setting of vLLM
@@ -24,9 +24,10 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param loras places for LoRA adapters
  * @param pipelineParallelSize stages of the device, at least 1: so many steps are in flight, with asynchronous scheduling
  *     one more
- * @param speculation drafts per request and step, and what they take
+ * @param speculation drafts per request and step, and their tokens and slots
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,

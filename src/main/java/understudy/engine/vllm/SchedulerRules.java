@@ -1,7 +1,8 @@
 package understudy.engine.vllm;
 
 import java.util.ArrayList;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.hybrid.HybridConfig;
 
 /** The rules of one scheduler that are on, in the order in which they are asked. A new one is a class, and a line here. */
 final class SchedulerRules {
@@ -12,7 +13,7 @@ final class SchedulerRules {
     /** Those that are on; empty is the fast path. */
     final StepRule[] on;
 
-    SchedulerRules(SchedulerConfig config, KvCacheConfig kvCache) {
+    SchedulerRules(SchedulerConfig config, BlockCacheSpec kvCache) {
         loads = new KvLoads(kvCache);
         drafts = new Drafts(config.speculation(), kvCache, config.asyncScheduling());
         loras = new LoraRule(config.loras());
@@ -26,8 +27,8 @@ final class SchedulerRules {
         if (config.pipelineParallelSize() > 1) {
             rules.add(new StageRule(config));
         }
-        if (kvCache.groups() != null) {
-            rules.add(new GroupRule(kvCache.groups(), kvCache));
+        if (kvCache instanceof HybridConfig hybrid) {
+            rules.add(new GroupRule(hybrid));
         }
         if (config.prefillScheduleInterval() > 1) {
             rules.add(new PrefillThrottle(config.prefillScheduleInterval()));

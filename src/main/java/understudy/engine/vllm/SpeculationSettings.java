@@ -15,8 +15,8 @@ import understudy.settings.Section;
 /**
  * The section {@code engine.speculative}.
  *
- * @param config what the scheduler has to know
- * @param drafts what the device makes of them, or null without speculation
+ * @param config settings for the scheduler
+ * @param drafts acceptance of drafts by the device, or null without speculation
  * @param draftsNanos how long it takes for all drafts of a step
  */
 record SpeculationSettings(SpeculationConfig config, SyntheticDrafts.@Nullable Spec drafts, double draftsNanos) {

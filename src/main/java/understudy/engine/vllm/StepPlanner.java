@@ -17,9 +17,9 @@ import understudy.engine.vllm.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.AdmissionRequestBuilder;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 
 /**
  * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine.
@@ -38,7 +38,7 @@ public final class StepPlanner implements Engine {
 
     private final SchedulerConfig config;
     private final int blockSize;
-    private final KvCacheConfig kvCache;
+    private final BlockCacheSpec kvCache;
     private final RequestBook requests;
     private final WaitingQueues<VllmRequest> waiting;
     private final RunningList running;
@@ -68,7 +68,7 @@ public final class StepPlanner implements Engine {
     private @Nullable VllmRequest candidate;
 
     /** Creates a scheduler without requests. */
-    public StepPlanner(SchedulerConfig config, KvCacheConfig kvCache) {
+    public StepPlanner(SchedulerConfig config, BlockCacheSpec kvCache) {
         this.config = config;
         this.kvCache = kvCache;
         blockSize = kvCache.growthUnit();

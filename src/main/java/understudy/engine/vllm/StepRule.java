@@ -82,7 +82,7 @@ interface StepRule {
         return null;
     }
 
-    /** Fixes what a plan says of a listed request, before its tokens count as computed. */
+    /** Fixes the plan's entry for a listed request, before its tokens count as computed. */
     default void onScheduled(VllmPlan plan, int index) {}
 
     /** Records that the tokens of a listed request count as computed. */
@@ -96,7 +96,7 @@ interface StepRule {
         return false;
     }
 
-    /** Takes over what a step has brought of a listed request besides its tokens. */
+    /** Takes over the result of a step for a listed request besides its tokens. */
     default void onResult(VllmRequest request, VllmPlan executed, int index, DraftOutput output) {}
 
     /** Records that a request has ended. */

@@ -8,7 +8,7 @@ import understudy.engine.FinishReason;
 import understudy.engine.RequestTable;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.queue.WaitingQueues;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
 
 /** Applies a step's result to the requests (vLLM {@code Scheduler.update_from_output} and {@code check_stop}). */
 final class StepUpdate {
@@ -26,7 +26,7 @@ final class StepUpdate {
     private final VllmResult result;
 
     StepUpdate(
-            KvCacheConfig kvCache,
+            BlockCacheSpec kvCache,
             boolean isAsync,
             RequestTable<VllmRequest> requests,
             WaitingQueues<VllmRequest> waiting,
@@ -130,7 +130,7 @@ final class StepUpdate {
      * Appends sampled tokens, up to the end of the answer. Stale ones are delivered too, but no longer count as
      * outstanding.
      *
-     * @param numExecutedTokens what can be cached whatever was sampled, or 0
+     * @param numExecutedTokens tokens that can be cached whatever was sampled, or 0
      */
     private void append(VllmRequest request, boolean isStale, int numExecutedTokens, int numSampled, long atNanos) {
         stamp(request, atNanos);

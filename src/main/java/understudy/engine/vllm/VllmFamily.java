@@ -10,8 +10,15 @@ import understudy.engine.MemorySettings.Dedup;
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.content.ContentConfigBuilder;
+import understudy.kvcache.hybrid.HybridConfig;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionConfig;
+import understudy.kvcache.session.SessionMode;
 import understudy.settings.Section;
 
 /** Family of vLLM V1. */
@@ -19,6 +26,8 @@ public final class VllmFamily implements EngineFamily {
     static final String NAME = "vllm";
 
     private static final int MAX_INTERVAL = 1_000_000;
+    private static final int MAX_STORED_TOKENS = 100_000_000;
+    private static final int MAX_USES = 1_000_000;
 
     @Override
     public String name() {
@@ -30,13 +39,11 @@ public final class VllmFamily implements EngineFamily {
         var lora = LoraSettings.read(engine, hardware);
         var sizes = new EngineSizes(engine, kvCache, PrefixUnit.BLOCK, hardware, use.hasConnector(), lora.slotBytes());
         var speculation = SpeculationSettings.read(engine);
-        var memory = MemorySettings.read(
+        var memory = memory(
                 engine,
                 kvCache,
                 sizes,
-                use.recordsEvents(),
-                PrefixUnit.BLOCK,
-                MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.BLOCKS),
+                MemorySettings.blocks(engine, kvCache, sizes, use.recordsEvents()),
                 speculation.config().usesEagle());
         var scheduler = scheduler(engine, sizes, memory.maxModelLen(), lora.config(), speculation.config());
         if (memory.findsBySession() && speculation.config().isOn()) {
@@ -46,6 +53,47 @@ public final class VllmFamily implements EngineFamily {
         var limits = MemorySettings.limits(
                 engine, kvCache, memory, speculation.config().maxTokensBeyondEnd());
         return new VllmSpec(scheduler, limits, memory, speculation, lora, sizes.room());
+    }
+
+    /** Reads the memory: by session, of groups of layers, or of one group. */
+    private static BlockCacheSpec memory(
+            Section engine, Section kvCache, EngineSizes sizes, KvBlocks blocks, boolean dropsLastHit) {
+        boolean sharesWithinStep = MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.BLOCKS);
+        var fullHit = engine.choice("full-hit", FullHit.class);
+        var mode = kvCache.choice("sessions", SessionMode.class);
+        var globalPrefixes = globalPrefixes(kvCache.section("global-prefix-store"), mode);
+        var freeBlocks = MemorySettings.freeBlocks(kvCache);
+        boolean promotesFullBlocks = kvCache.bool("promote-full-blocks");
+        boolean cachesGeneratedBlocks = kvCache.bool("cache-generated-blocks");
+        if (mode != SessionMode.OFF && blocks.enablePrefixCaching()) {
+            return new SessionConfig(blocks, sharesWithinStep, mode, globalPrefixes, fullHit);
+        }
+        var groups = sizes.groupsOrNull(blocks.maxModelLen());
+        if (groups != null) {
+            return new HybridConfig(blocks, freeBlocks, sharesWithinStep, dropsLastHit, groups);
+        }
+        return ContentConfigBuilder.builder()
+                .blocks(blocks)
+                .freeBlocks(freeBlocks)
+                .promotesFullBlocks(promotesFullBlocks)
+                .sharesWithinStep(sharesWithinStep)
+                .fullHit(fullHit)
+                .cachesGeneratedBlocks(cachesGeneratedBlocks)
+                .dropsLastHit(dropsLastHit)
+                .build();
+    }
+
+    private static GlobalPrefixLimits globalPrefixes(Section store, SessionMode mode) {
+        boolean isOn = store.bool("enabled");
+        if (isOn && mode == SessionMode.OFF) {
+            throw store.unusable(
+                    "enabled", "but kv-cache.sessions is off: then all prefixes are found by content, in one store");
+        }
+        var limits = new GlobalPrefixLimits(
+                store.wholeNumber("min-length", 1, MAX_STORED_TOKENS),
+                store.wholeNumber("min-uses", 1, MAX_USES),
+                store.wholeNumber("max-tokens", 1L, Long.MAX_VALUE));
+        return isOn ? limits : GlobalPrefixLimits.OFF;
     }
 
     private static SchedulerConfig scheduler(
@@ -82,7 +130,7 @@ public final class VllmFamily implements EngineFamily {
     }
 
     /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */
-    private static void requireReservation(Section engine, SchedulerConfig scheduler, KvCacheConfig memory) {
+    private static void requireReservation(Section engine, SchedulerConfig scheduler, BlockCacheSpec memory) {
         if (memory.findsBySession() && !scheduler.reserveFullSequence()) {
             throw engine.unusable(
                     "scheduler-reserve-full-isl",

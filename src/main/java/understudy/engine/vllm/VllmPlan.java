@@ -15,7 +15,7 @@ public final class VllmPlan extends StepPlan {
     private int numMembers;
     private int numMembersExcluded;
 
-    /** The members, if anybody has asked. */
+    /** The members, once {@link #members()} was called; null before. */
     private @Nullable List<VllmRequest> members;
 
     /** Creates an empty plan. */

@@ -40,7 +40,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     @Nullable CohortMember cohortMember;
 
     Status status = Status.WAITING;
-    // What follows lags behind in a member of the cohort until it catches up; the public methods see to that.
+    // The fields below lag behind in a member of the cohort until it catches up; the public methods see to that.
     int numOutputTokens;
 
     /** Tokens whose KV is in the cache, or will be once the steps in flight have run. */
@@ -246,7 +246,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
         nextTokensToCache = 0;
     }
 
-    /** Drops what steps in flight will bring; they may be scheduled again at once. */
+    /** Drops the tokens of steps in flight; they may be scheduled again at once. */
     void onReset() {
         epoch++;
         numInFlightTokens = 0;
@@ -273,7 +273,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
         return isStale;
     }
 
-    /** Takes over what has come of the request as a member of the cohort. */
+    /** Takes over the progress that the request has made as a member of the cohort. */
     void catchUp() {
         if (cohortMember != null) {
             cohortMember.catchUp();

@@ -14,7 +14,7 @@ final class VllmResult extends StepResult {
     private int numMembers;
     private @Nullable DecodeCohort cohort;
 
-    /** All requests that got a token, if anybody has asked. */
+    /** All requests that got a token, once {@link #sampled()} was called for a step with a cohort; null before. */
     private @Nullable List<EngineRequest> sampled;
 
     VllmResult(int numSpeculativeTokens, boolean isAlwaysSettled) {

@@ -13,9 +13,10 @@ import understudy.engine.Hardware.KvRoom;
 import understudy.engine.RequestLimits;
 import understudy.engine.speculation.SyntheticDrafts;
 import understudy.engine.vllm.queue.SchedulingPolicy;
+import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.content.ContentConfig;
 import understudy.latency.LatencyModel;
 
 /**
@@ -31,14 +32,14 @@ import understudy.latency.LatencyModel;
 public record VllmSpec(
         SchedulerConfig scheduler,
         RequestLimits limits,
-        KvCacheConfig kvCache,
+        BlockCacheSpec kvCache,
         SpeculationSettings speculation,
         LoraSettings lora,
         KvRoom room)
         implements EngineSpec {
 
     /** Creates an engine whose device is not known. */
-    public VllmSpec(SchedulerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache) {
+    public VllmSpec(SchedulerConfig scheduler, RequestLimits limits, BlockCacheSpec kvCache) {
         this(scheduler, limits, kvCache, SpeculationSettings.NONE, LoraSettings.NONE, KvRoom.GIVEN);
     }
 
@@ -49,7 +50,7 @@ public record VllmSpec(
 
     @Override
     public KvCache createMemory() {
-        return VllmMemory.create(kvCache);
+        return kvCache.create();
     }
 
     @Override
@@ -71,7 +72,10 @@ public record VllmSpec(
 
     @Override
     public VllmSpec withConnector(@Nullable ConnectorSpec connector) {
-        return new VllmSpec(scheduler, limits, kvCache.withConnector(connector), speculation, lora, room);
+        if (kvCache instanceof ContentConfig content) {
+            return new VllmSpec(scheduler, limits, content.withConnector(connector), speculation, lora, room);
+        }
+        return (VllmSpec) EngineSpec.super.withConnector(connector);
     }
 
     @Override

@@ -22,7 +22,7 @@ public final class CellComparison {
     /**
      * Takes the rows.
      *
-     * @param leftOut what was not even begun
+     * @param leftOut cells that were not emulated at all
      */
     CellComparison(List<String> latencyModels, List<CellRow> rows, List<LeftOut> leftOut) {
         this.latencyModels = latencyModels;
@@ -32,7 +32,7 @@ public final class CellComparison {
         groups = CellGroup.of(compared(), latencyModels.size());
     }
 
-    /** What is in the way of all latency models is said once. */
+    /** Returns the problems of a row; one that all latency models share is listed once. */
     private static Stream<LeftOut> problems(CellRow row) {
         boolean isOfAll = row.runs().stream().map(CellRun::problem).distinct().count() == 1;
         return row.runs().stream()

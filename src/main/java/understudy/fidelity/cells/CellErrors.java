@@ -5,7 +5,7 @@ import java.util.function.ToDoubleFunction;
 import understudy.report.Figures;
 
 /**
- * Errors of a latency model over some cells, in percent of what was measured.
+ * Errors of a latency model over some cells, in percent of the measured values.
  *
  * @param numCells that it has run
  * @param tpotMape mean absolute error of the time per output token

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /**
  * Cells that have something in common, and their mean errors.
  *
- * @param by what they have in common
+ * @param by property that they have in common
  * @param name of it
  * @param errors one for each latency model, in their order
  */

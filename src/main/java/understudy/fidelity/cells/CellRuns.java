@@ -44,7 +44,7 @@ public final class CellRuns implements AutoCloseable {
         return ORIGIN.matcher(withoutName).replaceFirst("");
     }
 
-    /** Returns what to wait for. */
+    /** Returns the runs to wait for. */
     public List<? extends CompletableFuture<?>> futures() {
         return runs;
     }

@@ -1,6 +1,5 @@
 package understudy.fidelity.cells;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,13 +12,15 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /**
- * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell
- * does not say is as in a scenario that all cells share.
+ * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. All other
+ * settings are as in a scenario that all cells share.
  */
 public final class CellScenario {
-    /** Engine and memory as in public measurements. */
+    /** Engine and memory as in public measurements of vLLM. */
     public static final String CLOSED_LOOP = "conf/validation/closed-loop.conf";
 
+    private static final String ENGINE_KIND = "engine.kind";
+    private static final String VLLM = "vllm";
     private static final String LATENCY_MODEL = "latency.model";
     private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
     private static final int REQUESTS_PER_CLIENT = 10;
@@ -43,14 +44,14 @@ public final class CellScenario {
     private final ScenarioFile files;
     private final String scenario;
     private final Map<String, String> settings;
-    private final Config shared;
+    private final Section shared;
 
     /**
      * Format of weights.
      *
-     * @param measured what a row calls it
-     * @param stored what the file of a model calls those like it
-     * @param dtype what scenarios call it
+     * @param measured its names in rows of measurements
+     * @param stored its names in the files of models
+     * @param dtype its name in scenarios
      */
     private record Format(Pattern measured, Pattern stored, String dtype) {}
 
@@ -67,9 +68,14 @@ public final class CellScenario {
         shared = files.load(scenario, settings);
     }
 
+    /** Returns the kind of the engine of the shared scenario. */
+    public String engineKind() {
+        return shared.text(ENGINE_KIND);
+    }
+
     /** Returns the latency model of the shared scenario. */
     public String latencyModel() {
-        return shared.getString(LATENCY_MODEL);
+        return shared.text(LATENCY_MODEL);
     }
 
     /**
@@ -77,10 +83,13 @@ public final class CellScenario {
      *
      * @throws ScenarioException if there is none; it says why
      */
-    Config of(MeasuredSetup setup, String latencyModel) {
+    Section of(MeasuredSetup setup, String latencyModel) {
         var all = new LinkedHashMap<>(settings);
         all.put(LATENCY_MODEL, latencyModel);
         all.putAll(load(setup));
+        if (engineKind().equals(VLLM)) {
+            all.put("engine.max-num-seqs", String.valueOf(setup.concurrency()));
+        }
         if (!setup.gpu().isEmpty()) {
             all.put("latency.gpu", gpu(setup.gpu()));
         }
@@ -98,7 +107,6 @@ public final class CellScenario {
         load.put("workload.requests", String.valueOf((long) REQUESTS_PER_CLIENT * setup.concurrency()));
         load.put("workload.arrivals.request-rate", "inf");
         load.put("workload.max-concurrency", concurrency);
-        load.put("engine.max-num-seqs", concurrency);
         putLengths(load, "prompt", setup.inputTokens());
         putLengths(load, "output", setup.outputTokens());
         return load;
@@ -140,8 +148,9 @@ public final class CellScenario {
         }
         if (!setup.kvCacheDtype().isEmpty()) {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
-        } else if (hasFp8KvInCheckpoint(setup)
-                && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
+        } else if (engineKind().equals(VLLM)
+                && hasFp8KvInCheckpoint(setup)
+                && shared.text(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }
         return formats;

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 /**
  * Cell of a table: mean times of a real server at a fixed concurrency.
  *
- * @param setup what was measured
+ * @param setup the server and load that were measured
  * @param lines of the file that have it
  * @param ttftMillis mean time to first token
  * @param tpotMillis mean time per output token after the first

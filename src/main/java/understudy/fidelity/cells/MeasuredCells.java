@@ -28,14 +28,18 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
     private static final String BATCH = "batch_size";
     private static final Pattern CONCURRENCY = Pattern.compile("silicon_concurrency=([0-9]{1,9})");
 
-    /** Reads a file, gzip'd or not. */
-    public static MeasuredCells read(Path file) {
+    /**
+     * Reads a file, gzip'd or not.
+     *
+     * @param engine kind of the engine that is to run the cells; rows that name another one are left out
+     */
+    public static MeasuredCells read(Path file, String engine) {
         var cells = new LinkedHashMap<MeasuredSetup, MeasuredCell>();
         var leftOut = new ArrayList<LeftOut>();
         try (var csv = new CsvTable(file)) {
             while (csv.next(REQUIRED)) {
                 try {
-                    var cell = cell(csv);
+                    var cell = cell(csv, engine);
                     cells.merge(cell.setup(), cell, MeasuredCell::and);
                 } catch (TraceException e) {
                     leftOut.add(new LeftOut(List.of(csv.line()), name(csv), e.problem()));
@@ -48,8 +52,8 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
         return new MeasuredCells(sorted, leftOut);
     }
 
-    private static MeasuredCell cell(CsvTable csv) {
-        requireVllmAlone(csv);
+    private static MeasuredCell cell(CsvTable csv, String engine) {
+        requireRunnable(csv, engine);
         return new MeasuredCell(setup(csv), List.of(csv.line()), positive(csv, TTFT), positive(csv, TPOT));
     }
 
@@ -57,10 +61,10 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
         return (text(csv, MODEL) + " " + text(csv, GPU) + " " + csv.text("isl") + "/" + csv.text("osl")).strip();
     }
 
-    private static void requireVllmAlone(CsvTable csv) {
-        String engine = csv.text("backend");
-        if (!engine.isEmpty() && !engine.equalsIgnoreCase("vllm")) {
-            throw csv.problem("another engine: " + engine);
+    private static void requireRunnable(CsvTable csv, String engine) {
+        String measured = csv.text("backend");
+        if (!measured.isEmpty() && !measured.equalsIgnoreCase(engine)) {
+            throw csv.problem("another engine: " + measured);
         }
         String mode = csv.text("mode");
         if (!mode.isEmpty() && !mode.equalsIgnoreCase("agg")) {

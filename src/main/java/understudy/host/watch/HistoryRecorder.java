@@ -10,7 +10,7 @@ public final class HistoryRecorder {
     private final RunHistory history = new RunHistory();
     private long nowNanos;
 
-    /** Hears an event, on the emulation's thread. */
+    /** Handles an event, on the emulation's thread. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.StepEnded step) {
             onStep(step);
@@ -62,7 +62,7 @@ public final class HistoryRecorder {
         return nowNanos;
     }
 
-    /** Returns what is written down so far. */
+    /** Returns the history so far. */
     public RunHistory history() {
         return history;
     }

@@ -10,7 +10,7 @@ import understudy.cluster.ClusterEvent;
 import understudy.report.Tables;
 import understudy.routing.RoutingScores;
 
-/** Explanation of a router's first decisions: what it looked at, of the replica it chose and of the best other one. */
+/** Explanation of a router's first decisions: the figures of the replica it chose and of the best other one. */
 public final class RoutingExplanation {
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -22,7 +22,7 @@ public final class RoutingExplanation {
         this.maxDecisions = maxDecisions;
     }
 
-    /** Hears an event, on the emulation's thread. */
+    /** Handles an event, on the emulation's thread. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.Routed routed && decisions.size() < maxDecisions) {
             decisions.add(routed);

@@ -34,7 +34,7 @@ public final class TraceRecorder implements Closeable {
     private long numMoves;
     private long nowNanos;
 
-    /** What was told of a replica, so that only changes are written. */
+    /** State of a replica as last written, so that only changes are written. */
     private static final class ReplicaTrack {
         private ClusterEvent.EngineLoad load = ClusterEvent.EngineLoad.NONE;
         private double kvPercent;
@@ -53,7 +53,7 @@ public final class TraceRecorder implements Closeable {
         trace.thread(ROUTER, STEPS, "decisions");
     }
 
-    /** Hears an event, on the emulation's thread. */
+    /** Handles an event, on the emulation's thread. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.StepEnded step) {
             onStep(step);
@@ -81,7 +81,7 @@ public final class TraceRecorder implements Closeable {
             trace.slice(
                     process,
                     STEPS,
-                    "step",
+                    step.kind().isEmpty() ? "step" : step.kind(),
                     step.startNanos(),
                     step.endNanos(),
                     "requests",
@@ -223,7 +223,7 @@ public final class TraceRecorder implements Closeable {
         return name.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /** Ends the trace, or throws what has kept it from being written. */
+    /** Ends the trace, or throws the failure that has kept it from being written. */
     @Override
     public void close() throws IOException {
         trace.close();

@@ -1,5 +1,5 @@
 /**
- * Watchers of a run: what hears all that happens in a cluster and makes something of it for people.
+ * Watchers of a run: they receive the events of a cluster, and turn them into histories, explanations and traces.
  *
  * <p>Start with {@link understudy.host.watch.HistoryRecorder}. A watcher is handed to {@link
  * understudy.host.Emulation}; a run without one records nothing.

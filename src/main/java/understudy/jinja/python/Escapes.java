@@ -9,7 +9,7 @@ public final class Escapes {
 
     private Escapes() {}
 
-    /** Returns what a literal says, which stands between the quotes. */
+    /** Returns the text of a literal, given without its quotes. */
     public static String unescape(String literal, int line) {
         if (literal.indexOf('\\') < 0) {
             return literal;

@@ -5,7 +5,7 @@ public final class JinjaException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     public JinjaException(String message) {
-        // Where in the interpreter it happened tells nobody anything.
+        // No stack trace: the place in the interpreter says nothing about the template.
         super(message, null, false, false);
     }
 

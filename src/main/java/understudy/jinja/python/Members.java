@@ -57,7 +57,7 @@ public final class Members {
         return null;
     }
 
-    /** Returns what a dotted name stands for, as filters take it: {@code function.name}, {@code 0}. */
+    /** Returns the value of a dotted name, as filters take it: {@code function.name}, {@code 0}. */
     public static Object path(Object of, Object path) {
         if (!(path instanceof String names)) {
             return item(of, path);

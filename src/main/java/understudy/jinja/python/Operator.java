@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What an operator makes of two values. */
+/** Operator on two values. */
 public interface Operator {
     /** Operators that calculate, by their signs. */
     Map<String, Operator> ARITHMETIC = Map.of(

@@ -1,10 +1,10 @@
 package understudy.jinja.python;
 
 /**
- * What a name or a member stands for that is not there (jinja2 {@code Undefined}): it prints as nothing, is false and
+ * Value of a name or a member that is not there (jinja2 {@code Undefined}): it prints as nothing, is false and
  * empty, and fails in any other use.
  *
- * @param reason what a failure says
+ * @param reason message of that failure
  */
 public record Undefined(String reason) {
 

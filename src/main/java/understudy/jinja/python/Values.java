@@ -115,7 +115,7 @@ public final class Values {
                 : java.util.Optional.empty();
     }
 
-    /** Returns what a loop over a value goes through. */
+    /** Returns the items that a loop over a value goes through. */
     public static List<Object> items(Object value) {
         if (value instanceof List<?> list) {
             @SuppressWarnings("unchecked")

@@ -8,7 +8,7 @@ public interface ConnectedRequest {
     /** Returns its number, unique in the emulation. */
     long requestId();
 
-    /** Returns what a router has said of its KV, or null if nothing. */
+    /** Returns the KV transfer parameters that a router sent along, or null if none. */
     @Nullable KvTransferParams transferParams();
 
     /** Returns how many of its tokens are known: prompt, and answer so far. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param numTokens tokens that it can bring, behind those that are here; below 0 is {@link #LATER}
  * @param isAsync whether they come while other steps run, so that the request has to wait for them
  * @param numHostTokens how many of them the host's memory had before it got the others from {@code source}
- * @param source where the others are from; null if nothing is to be had, or nobody knows
+ * @param source memory or replica that has the others; null if there are none, or their place is unknown
  */
 public record ExternalMatch(
         int numTokens,

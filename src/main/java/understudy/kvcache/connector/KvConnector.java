@@ -81,7 +81,7 @@ public interface KvConnector {
      */
     List<TransferJob> onJobEnded(long job, boolean isFailed);
 
-    /** Returns what has changed in the host's memory since the last call, in order. */
+    /** Returns the changes of the host's memory since the last call, in order. */
     default List<TierChange> drainChanges() {
         return List.of();
     }

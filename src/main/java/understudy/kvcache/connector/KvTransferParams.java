@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     #OUTSIDE} for a replica of another process
  * @param numRemoteTokens how many tokens it holds, counted from the beginning of the prompt
  * @param prefillNanos how long it took to compute the prompt; 0 if it is not known
- * @param remoteKv where the other process holds them; null if none does
+ * @param remoteKv place of the blocks in the other process; null if no other process holds any
  */
 public record KvTransferParams(
         boolean doRemoteDecode,

@@ -5,7 +5,7 @@ package understudy.kvcache.connector;
  *
  * @param engineId of the process and the replica in it that hold it ({@code remote_engine_id})
  * @param requestId by which it is held there ({@code remote_request_id})
- * @param host where to ask for it ({@code remote_host})
- * @param port likewise, 1 to 65535 ({@code remote_port})
+ * @param host name or address of the server to ask for it ({@code remote_host})
+ * @param port its port, 1 to 65535 ({@code remote_port})
  */
 public record RemoteKv(String engineId, String requestId, String host, int port) {}

@@ -1,7 +1,7 @@
 package understudy.kvcache.connector;
 
 /**
- * State of a slower memory: which one it is, how large, and what has happened in it.
+ * State of a slower memory: which one it is, its size, and its counts.
  *
  * @param numBlocks tier blocks, each with room for one chunk
  */
@@ -15,7 +15,7 @@ public record TierState(KvSource tier, int numBlocks, TierStats stats) {
         return new TierState(tier, numBlocks + other.numBlocks, stats.plus(other.stats));
     }
 
-    /** Returns what has happened in a memory that is gone with its replica. */
+    /** Returns the last state of a memory that is gone with its replica: its counts, and nothing in use. */
     public TierState gone() {
         if (tier == KvSource.STORE) {
             return this;

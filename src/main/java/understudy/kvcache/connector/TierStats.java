@@ -1,7 +1,7 @@
 package understudy.kvcache.connector;
 
 /**
- * Counts of a tier: what has happened since it was made, in chunks, and the blocks in use now.
+ * Counts of a tier: its stores, loads and evictions since it was made, in chunks, and the blocks in use now.
  *
  * @param numLookups chunks looked up
  * @param numHits how many of {@code numLookups} were there and complete

@@ -53,7 +53,7 @@ public record TransferJob(
     public enum Kind {
         /** From a slower memory; the request waits for it. */
         LOAD,
-        /** To a slower memory; nobody waits for it. */
+        /** To a slower memory; no request waits for it. */
         STORE,
         /** From the blocks of another replica, which are free afterwards; the request waits for it. */
         READ,

@@ -2,7 +2,6 @@ package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import understudy.kvcache.KvBlockCounts;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.eviction.BlockUse;
 import understudy.kvcache.eviction.FreeBlockQueue;
 import understudy.kvcache.eviction.PrefixTable;
@@ -26,14 +25,15 @@ public final class BlockPool {
     private long numReleased;
     private long numEvicted;
 
-    BlockPool(KvCacheConfig config, KvEventLog events) {
+    BlockPool(PoolConfig config, KvEventLog events) {
         int numBlocks = config.numGpuBlocks();
         this.refCounts = new int[numBlocks];
         this.released = new int[numBlocks];
         this.prefixTable = new PrefixTable(numBlocks);
-        goesByUse = config.evictionPolicy().goesByUse();
+        var order = config.freeBlocks();
+        goesByUse = order.evictionPolicy().goesByUse();
         this.use = new BlockUse(goesByUse ? numBlocks : 0);
-        this.freeBlocks = config.evictionPolicy().create(prefixTable, use, config.freeOrder());
+        this.freeBlocks = order.evictionPolicy().create(prefixTable, use, order.freeOrder());
         this.events = events;
     }
 
@@ -73,7 +73,7 @@ public final class BlockPool {
         return freeBlocks.size();
     }
 
-    /** Returns what the blocks are good for. */
+    /** Returns the numbers of blocks by their use. */
     public KvBlockCounts counts() {
         int numUsable = numBlocks() - 1;
         return new KvBlockCounts(numUsable, numUsable - numFree(), numFreeHashed);
@@ -131,7 +131,7 @@ public final class BlockPool {
         return block;
     }
 
-    /** Reads ahead what it takes to give out so many blocks. */
+    /** Reads ahead the entries for giving out so many blocks. */
     void touchFree(int count) {
         int numPeeked = freeBlocks.peek(released, Math.min(count, released.length));
         for (int i = 0; i < numPeeked; i++) {
@@ -188,7 +188,7 @@ public final class BlockPool {
         }
     }
 
-    /** Makes a block unfindable that is held, because what it holds is wrong. */
+    /** Makes a block unfindable that is held, because its content is wrong. */
     public void forget(int block) {
         if (prefixTable.isHashed(block)) {
             events.removed(block, prefixTable.hashOf(block));

@@ -10,7 +10,6 @@ import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
@@ -36,19 +35,19 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     private PrefixCacheStats externalStats = PrefixCacheStats.NONE;
 
     /** Creates an empty cache with the connector of its settings. */
-    public ConnectedKvCacheManager(KvCacheConfig config) {
+    public ConnectedKvCacheManager(ContentConfig config) {
         this(config, spec(config).create(config.blockSize(), config.enablePrefixCaching()));
     }
 
     /** Creates an empty cache with a connector that the caller has made. */
-    public ConnectedKvCacheManager(KvCacheConfig config, KvConnector connector) {
+    public ConnectedKvCacheManager(ContentConfig config, KvConnector connector) {
         super(config);
         this.connector = connector;
         left = new LeftBlocks(pool, spec(config).defersFrees());
         transferred = new TransferredBlocks(connector, pool, left, byRequest);
     }
 
-    private static ConnectorSpec spec(KvCacheConfig config) {
+    private static ConnectorSpec spec(ContentConfig config) {
         return Objects.requireNonNull(config.connector());
     }
 
@@ -65,7 +64,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         return request.load().numLoadedTokens() > 0 ? admitLoaded(request, sequence) : lookUp(request, sequence);
     }
 
-    /** Caches what has come, and admits the request if the rest of its blocks are there. */
+    /** Caches the blocks whose KV has come, and admits the request if there are blocks for the rest of it. */
     private Admission admitLoaded(AdmissionRequest request, ConnectedSequence sequence) {
         int numLoaded = request.load().numLoadedTokens();
         cacheAhead(sequence, numLoaded);
@@ -133,7 +132,8 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     }
 
     private boolean fits(AdmissionRequest request, int numTokens, int numHeld, int numEvictable, int numReserved) {
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0) - numEvictable;
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0) - numEvictable;
         int numOfAll = request.reserveFullSequence() ? blocksFor(request.numTokens()) : 0;
         return numOfAll - numHeld <= numAvailable
                 && Math.max(0, blocksFor(numTokens) - numHeld) <= numAvailable - numReserved;
@@ -212,7 +212,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         }
         transferred.begin(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
         if (!config.recordsEvents()) {
-            connector.drainChanges(); // nobody asks for them
+            connector.drainChanges(); // drops them, so that they do not pile up
         }
     }
 

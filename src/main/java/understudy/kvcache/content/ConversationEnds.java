@@ -19,7 +19,7 @@ final class ConversationEnds {
      * The end of a turn.
      *
      * @param numTokens its prompt and its answer
-     * @param numTruncatedTokens what its prompt left out of the conversation
+     * @param numTruncatedTokens oldest tokens of the conversation that its prompt left out
      * @param lastBlock index of the last block that was cached
      * @param hash that block's, which covers all tokens before it
      */

@@ -4,11 +4,10 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.PrefixTable;
@@ -17,9 +16,9 @@ import understudy.kvcache.eviction.PrefixTable;
  * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
  *
  * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the
- * same step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
+ * same step can hit them, unless {@link ContentConfig#sharesWithinStep} says otherwise.
  */
-public class KvCacheManager extends PooledKvCache<KvSequence> {
+public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final int numTokensToRecompute;
@@ -29,11 +28,11 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
     private final ConversationEnds conversationEnds;
 
     /** Creates an empty cache. */
-    public KvCacheManager(KvCacheConfig config) {
+    public KvCacheManager(ContentConfig config) {
         super(config, new KvEventLog(config.recordsEvents()));
-        numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
-        cachesGenerated = config.prefixes().cachesGeneratedBlocks();
-        hits = new PrefixHits(pool, config.prefixes().dropsLastHit());
+        numTokensToRecompute = config.fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
+        cachesGenerated = config.cachesGeneratedBlocks();
+        hits = new PrefixHits(pool, config.dropsLastHit());
         conversationEnds = new ConversationEnds(config.numGpuBlocks());
     }
 
@@ -152,7 +151,8 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
 
     private boolean fits(AdmissionRequest request, KvSequence sequence, int numSlots) {
         int numEvictable = hits.countFree();
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
         if (request.reserveFullSequence()) {
             int numBlocks = blocksFor(request.numTokens());
             if (Math.max(0, numBlocks - hits.size()) + numEvictable > numAvailable) {
@@ -193,7 +193,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
         }
     }
 
-    /** Caches, while a step is planned, what it is going to compute. */
+    /** Caches the blocks that the step being planned will complete, if requests of one step share them. */
     void cacheAhead(KvSequence sequence, int numTokens) {
         if (config.sharesWithinStep()) {
             countStoredByPlan(cache(sequence, numTokens));

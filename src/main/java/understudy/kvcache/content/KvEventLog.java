@@ -31,7 +31,7 @@ public class KvEventLog {
         }
     }
 
-    /** Takes note that a block has lost its hash. */
+    /** Records that a block has lost its hash. */
     protected void removed(int block, long hash) {
         removedFrom(0, hash);
     }
@@ -47,7 +47,7 @@ public class KvEventLog {
         }
     }
 
-    /** Takes note that all blocks have lost their hashes. */
+    /** Records that all blocks have lost their hashes. */
     protected void cleared() {
         if (enabled) {
             closeRemoved();
@@ -55,7 +55,7 @@ public class KvEventLog {
         }
     }
 
-    /** Returns what was collected since the last call, and clears it. */
+    /** Returns the events since the last call, and clears them. */
     List<KvEvent> drain() {
         closeRemoved();
         if (events.isEmpty()) {

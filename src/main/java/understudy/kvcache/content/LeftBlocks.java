@@ -57,7 +57,7 @@ final class LeftBlocks {
         }
     }
 
-    /** Frees what has waited for a step, which is over. */
+    /** Frees the blocks that were to stay until this step is over. */
     void onStepDone(long step) {
         numStepsDone = step;
         while (!deferred.isEmpty() && deferred.element().awaitedStep <= step) {
@@ -78,7 +78,7 @@ final class LeftBlocks {
         held.put(requestId, new Table(blocks, lastStep, lastStep));
     }
 
-    /** Frees what is kept of a request, if anything. */
+    /** Frees the blocks that are kept of a request, if any. */
     void release(long requestId) {
         var table = held.remove(requestId);
         if (table != null) {

@@ -10,7 +10,6 @@ import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
@@ -19,15 +18,19 @@ import understudy.kvcache.PrefixLookup;
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
- * @param <S> what is kept of a request
+ * @param <S> state that the memory keeps of a request
+ * @param <C> settings of the memory
  */
-public abstract class PooledKvCache<S extends HashedSequence> implements KvCache {
+public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConfig> implements KvCache {
     /** Settings of the memory. */
-    protected final KvCacheConfig config;
+    protected final C config;
 
     final int blockSize;
 
-    /** What has changed. */
+    private final int maxModelLen;
+    private final boolean cachesPrefixes;
+
+    /** Changes of the cached content since they were drained last. */
     protected final KvEventLog events;
 
     /** All blocks. */
@@ -38,10 +41,12 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
     private long numStoredByPlans;
 
     /** Creates a memory whose blocks are all free. */
-    protected PooledKvCache(KvCacheConfig config, KvEventLog events) {
+    protected PooledKvCache(C config, KvEventLog events) {
         this.config = config;
         this.events = events;
         blockSize = config.blockSize();
+        maxModelLen = config.maxModelLen();
+        cachesPrefixes = config.enablePrefixCaching();
         pool = new BlockPool(config, events);
     }
 
@@ -59,7 +64,7 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
         forget(handle);
     }
 
-    /** Drops what is kept of a request without blocks. */
+    /** Drops the state of a request without blocks. */
     void forget(int handle) {
         if (handle < sequences.size()) {
             sequences.set(handle, null);
@@ -125,12 +130,12 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
         return List.of();
     }
 
-    /** Returns what is kept of a request, or null. */
+    /** Returns the state of a request, or null if it is not here. */
     protected @Nullable S find(int handle) {
         return handle < sequences.size() ? sequences.get(handle) : null;
     }
 
-    /** Returns what is kept of a request that is here. */
+    /** Returns the state of a request, which must be here. */
     protected S known(int handle) {
         var sequence = find(handle);
         if (sequence == null) {
@@ -149,7 +154,7 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
 
     /** Counts the lookup of a request that was admitted. */
     protected void count(AdmissionRequest request, int numTokens, int numCachedTokens) {
-        if (config.enablePrefixCaching()) {
+        if (cachesPrefixes) {
             stats = stats.plus(request.isResumed(), numTokens, numCachedTokens);
         }
     }
@@ -161,10 +166,10 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
 
     /** Returns whether a request may use what is cached. */
     protected final boolean mayRead(PrefixLookup request) {
-        return config.enablePrefixCaching() && request.readsCache();
+        return cachesPrefixes && request.readsCache();
     }
 
     int blocksFor(int numTokens) {
-        return (Math.min(numTokens, config.maxModelLen()) + blockSize - 1) / blockSize;
+        return (Math.min(numTokens, maxModelLen) + blockSize - 1) / blockSize;
     }
 }

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.List;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
@@ -23,13 +22,13 @@ import understudy.kvcache.eviction.PrefixTable;
  * request is admitted only if its longest answer will find room, where roseinfer fails in the middle of an answer;
  * blocks that running requests may still ask for are not given to others.
  */
-public final class PromptKvCache extends PooledKvCache<PromptSequence> {
+public final class PromptKvCache extends PooledKvCache<PromptSequence, PromptConfig> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private int numOwedBlocks;
 
     /** Creates an empty memory. It records no events, whatever the settings say: blocks alone mean nothing here. */
-    public PromptKvCache(KvCacheConfig config) {
+    public PromptKvCache(PromptConfig config) {
         super(config, new KvEventLog(false));
     }
 

@@ -2,17 +2,17 @@ package understudy.kvcache.eviction;
 
 /** Choice of the free block that is given out next, and with it of the cached content that is lost. */
 public enum EvictionPolicy {
-    /** vLLM V1: what was released longest ago; of one request the last block first. */
+    /** vLLM V1: the block that was released longest ago; of one request the last block first. */
     LRU,
-    /** The first prefix caching of vLLM (PR #2762): what was used longest ago, then what has most tokens before it. */
+    /** The first prefix caching of vLLM (PR #2762): the least recently used; of several, the last in its prompt. */
     LRU_LONGEST_PREFIX,
-    /** What the fewest requests have used. */
+    /** Least frequently used: the block that the fewest requests have used. */
     LFU,
-    /** What was cached first. */
+    /** First in, first out: the block that was cached first. */
     FIFO,
-    /** S3-FIFO: what was used once goes soon. */
+    /** S3-FIFO: blocks that were used only once go soon. */
     S3FIFO,
-    /** ARC: recency against frequency, by what was missed. */
+    /** ARC: recency against frequency, balanced by the misses of each. */
     ARC;
 
     public FreeBlockQueue create(PrefixTable prefixTable, BlockUse use, FreeOrder freeOrder) {

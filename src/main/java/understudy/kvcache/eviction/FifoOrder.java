@@ -1,8 +1,8 @@
 package understudy.kvcache.eviction;
 
 /**
- * First in, first out: the block that got its content first, however often it was hit since. What counts is the first
- * release, since a block cannot go before that; of one request the last block is the first in.
+ * First in, first out: the block that got its content first, however often it was hit since. A block comes in with its
+ * first release, since it cannot go before that; of one request the last block is the first in.
  */
 final class FifoOrder implements CachedBlockOrder {
     private static final long NOT_IN = 0;

@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 final class Ghosts {
     private final LongLinkedOpenHashSet hashes = new LongLinkedOpenHashSet();
 
-    /** Adds what an evicted block holds, if it holds anything, and forgets the oldest beyond {@code limit}. */
+    /** Adds the hash of an evicted block, if it has one, and forgets the oldest hashes beyond {@code limit}. */
     void add(PrefixTable prefixTable, int block, int limit) {
         if (prefixTable.isHashed(block)) {
             hashes.addAndMoveToLast(prefixTable.hashOf(block));
@@ -20,7 +20,7 @@ final class Ghosts {
         }
     }
 
-    /** Forgets what a block holds, and returns whether it was here. */
+    /** Forgets the hash of a block, and returns whether it was here. */
     boolean remove(PrefixTable prefixTable, int block) {
         return prefixTable.isHashed(block) && hashes.remove(prefixTable.hashOf(block));
     }

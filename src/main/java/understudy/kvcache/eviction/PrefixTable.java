@@ -49,7 +49,7 @@ public final class PrefixTable {
         return firstBlocks.findAll(hashes, count, blocks);
     }
 
-    /** Reads ahead what an insertion of a block with this hash, or its removal, needs; see {@link HashIndex#touch}. */
+    /** Reads ahead the slots for inserting or removing a block with this hash; see {@link HashIndex#touch}. */
     public void touch(long hash) {
         firstBlocks.touch(hash);
     }

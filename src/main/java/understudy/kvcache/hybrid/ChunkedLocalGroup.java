@@ -2,13 +2,12 @@ package understudy.kvcache.hybrid;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.List;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.content.BlockPool;
 
 /** Layers that need a chunk (vLLM {@code ChunkedLocalAttentionManager}). */
 final class ChunkedLocalGroup extends GroupManager {
-    ChunkedLocalGroup(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    ChunkedLocalGroup(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         super(index, config, groups, pool, keys);
     }
 

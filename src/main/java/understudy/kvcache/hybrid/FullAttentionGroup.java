@@ -3,7 +3,6 @@ package understudy.kvcache.hybrid;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
@@ -13,7 +12,7 @@ import understudy.kvcache.content.BlockPool;
 final class FullAttentionGroup extends GroupManager {
     private final boolean hasLargeBlocks;
 
-    FullAttentionGroup(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    FullAttentionGroup(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         super(index, config, groups, pool, keys);
         hasLargeBlocks = blockSize > config.blockSize();
     }

@@ -9,7 +9,7 @@ import understudy.kvcache.eviction.PrefixTable;
 
 /**
  * Keys of the prefix table, which stand for a group and a hash: the same tokens are stored once for each group. A block
- * larger than a hash may have one key more, for the end of a prompt within it; nobody looks for that, but it counts.
+ * larger than a hash may have one key more, for the end of a prompt within it; no lookup uses that key, but it counts.
  */
 final class GroupKeys extends KvEventLog {
     private static final long NEXT_GROUP = 0x9E3779B97F4A7C15L;
@@ -20,7 +20,7 @@ final class GroupKeys extends KvEventLog {
     private final byte[] groupOf;
     private final Int2ObjectOpenHashMap<LongArrayList> promptEnds = new Int2ObjectOpenHashMap<>();
 
-    /** What has been put in since the step began that is being planned. */
+    /** Keys put into the table since planning of the current step began. */
     private final LongOpenHashSet fresh = new LongOpenHashSet();
 
     private long step = -1;
@@ -31,7 +31,7 @@ final class GroupKeys extends KvEventLog {
         groupOf = new byte[numBlocks];
     }
 
-    /** Takes note of the step that is being planned. */
+    /** Begins the planning of a step: blocks of earlier steps are no longer fresh. */
     void begin(long plannedStep) {
         if (plannedStep != step) {
             step = plannedStep;

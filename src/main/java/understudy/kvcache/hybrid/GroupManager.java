@@ -5,7 +5,6 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
@@ -30,7 +29,7 @@ abstract class GroupManager {
     private final int maxModelLen;
     private final int maxTokensInFlight;
 
-    GroupManager(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    GroupManager(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         this.index = index;
         this.pool = pool;
         this.keys = keys;
@@ -38,12 +37,12 @@ abstract class GroupManager {
         blockSize = group.blockSize();
         retentionInterval = groups.retentionInterval();
         alignment = groups.blockSize();
-        numDropped = config.prefixes().dropsLastHit() ? 1 : 0;
+        numDropped = config.dropsLastHit() ? 1 : 0;
         maxModelLen = config.maxModelLen();
         maxTokensInFlight = groups.maxTokensInFlight();
     }
 
-    static GroupManager create(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    static GroupManager create(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         return switch (groups.groups().get(index).kind()) {
             case FULL_ATTENTION -> new FullAttentionGroup(index, config, groups, pool, keys);
             case SLIDING_WINDOW -> new SlidingWindowGroup(index, config, groups, pool, keys);
@@ -140,7 +139,7 @@ abstract class GroupManager {
         }
     }
 
-    /** Gives back the blocks that are out of reach of what comes behind so many tokens. */
+    /** Gives back the blocks that no token behind the first {@code numComputed} reads. */
     void dropSkipped(HybridSequence sequence, int numComputed) {
         var table = sequence.table(index);
         table.drop(Math.min(group.numSkippedTokens(numComputed) / blockSize, table.size()), pool);

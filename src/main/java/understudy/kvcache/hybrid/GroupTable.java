@@ -5,7 +5,7 @@ import java.util.Arrays;
 import understudy.kvcache.content.BlockPool;
 import understudy.kvcache.eviction.PrefixTable;
 
-/** Block table of one request in one group. The null block stands for what is out of reach. */
+/** Block table of one request in one group. The null block stands for blocks that are out of reach. */
 final class GroupTable {
     private static final int UNKNOWN = -1;
     private static final int NULL_BLOCK = PrefixTable.NULL_BLOCK;
@@ -14,7 +14,7 @@ final class GroupTable {
     private int size;
     private int numCached = UNKNOWN;
 
-    /** Where the state before the running one stands, or -1. */
+    /** Index of the block with the state before the running one, or -1. */
     private int previousState = -1;
 
     int size() {

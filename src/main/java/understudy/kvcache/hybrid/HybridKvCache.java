@@ -2,11 +2,9 @@ package understudy.kvcache.hybrid;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.IntStream;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
@@ -19,7 +17,7 @@ import understudy.kvcache.content.PooledKvCache;
  * The KV memory of vLLM V1 for a model whose layers do not all need the same part of a sequence: each group has its own
  * block tables, and all take their blocks from one pool. Blocks that no later token needs are given back on the way.
  */
-public final class HybridKvCache extends PooledKvCache<HybridSequence> {
+public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridConfig> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final KvGroups settings;
@@ -29,18 +27,18 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence> {
     private final int alignment;
 
     /** Creates an empty cache. */
-    public HybridKvCache(KvCacheConfig config) {
+    public HybridKvCache(HybridConfig config) {
         this(config, new GroupKeys(config.numGpuBlocks(), config.recordsEvents()));
     }
 
-    private HybridKvCache(KvCacheConfig config, GroupKeys keys) {
+    private HybridKvCache(HybridConfig config, GroupKeys keys) {
         super(config, keys);
         this.keys = keys;
-        settings = Objects.requireNonNull(config.groups());
+        settings = config.groups();
         groups = IntStream.range(0, settings.groups().size())
                 .mapToObj(i -> GroupManager.create(i, config, settings, pool, keys))
                 .toList();
-        lookup = new GroupLookup(groups, config.prefixes().dropsLastHit());
+        lookup = new GroupLookup(groups, config.dropsLastHit());
         alignment = groups.size() == 1 ? 1 : settings.blockSize();
     }
 
@@ -71,13 +69,14 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence> {
     private int cut(AdmissionRequest request, HybridSequence sequence, int from) {
         int numPrompt = sequence.numPromptTokens();
         int numKnown = request.numTokens();
-        boolean dropsLastHit = config.prefixes().dropsLastHit();
+        boolean dropsLastHit = config.dropsLastHit();
         return settings.cut(
                 request.tokensNow(from), from, numPrompt, numKnown, sequence.numJunctionTokens(), dropsLastHit);
     }
 
     private boolean fits(AdmissionRequest request, HybridSequence sequence, int numSlots) {
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
         int numTokens = Math.min(request.numTokens(), config.maxModelLen());
         return (!request.reserveFullSequence() || numNeeded(sequence, numTokens, true) <= numAvailable)
                 && numNeeded(sequence, numSlots, false) <= numAvailable;

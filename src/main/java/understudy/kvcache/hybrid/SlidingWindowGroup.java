@@ -2,7 +2,6 @@ package understudy.kvcache.hybrid;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.List;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.content.BlockPool;
 
@@ -11,7 +10,7 @@ final class SlidingWindowGroup extends GroupManager {
     /** Blocks of a whole window before the next token. */
     private final int numWindowBlocks;
 
-    SlidingWindowGroup(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    SlidingWindowGroup(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         super(index, config, groups, pool, keys);
         numWindowBlocks = group.numBlocks(group.span() - 1);
     }

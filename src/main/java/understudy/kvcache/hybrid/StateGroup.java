@@ -3,13 +3,12 @@ package understudy.kvcache.hybrid;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.content.BlockPool;
 
 /** Layers with a state, which is kept where a block ends (vLLM {@code MambaManager}, cache mode {@code align}). */
 final class StateGroup extends GroupManager {
-    StateGroup(int index, KvCacheConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
+    StateGroup(int index, HybridConfig config, KvGroups groups, BlockPool pool, GroupKeys keys) {
         super(index, config, groups, pool, keys);
     }
 

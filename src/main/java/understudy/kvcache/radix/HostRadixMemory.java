@@ -1,5 +1,7 @@
 package understudy.kvcache.radix;
 
+import java.util.List;
+
 /** SGLang's KV memory with copies on the host (HiCache). */
 final class HostRadixMemory extends RadixMemory {
     private final HostTree tree;
@@ -44,6 +46,21 @@ final class HostRadixMemory extends RadixMemory {
     @Override
     public void acknowledgeLoads() {
         tree.acknowledgeLoads();
+    }
+
+    @Override
+    public void setNow(long nowNanos) {
+        tree.setNow(nowNanos);
+    }
+
+    @Override
+    public void finishCopies() {
+        tree.finishCopies();
+    }
+
+    @Override
+    List<RadixNode> lockedByCopies() {
+        return tree.lockedByCopies();
     }
 
     @Override

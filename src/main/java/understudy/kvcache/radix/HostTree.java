@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,9 @@ import understudy.prompt.TokenSource;
 /**
  * Radix tree over device and host (SGLang {@code mem_cache/hiradix_cache.py}). A node has its KV on the device, on the
  * host, or on both; below one that is not on the device there is none that is.
+ *
+ * <p>In a run a copy is done when its bytes are through, at a bandwidth that each direction has for itself, one copy after the
+ * other. It shares no link with others, so that faults of links do not touch it.
  */
 final class HostTree extends RadixTree {
     /** Shorter runs are not loaded ({@code load_back_threshold}). */
@@ -31,7 +35,15 @@ final class HostTree extends RadixTree {
     private final ArrayDeque<Write> writing = new ArrayDeque<>();
     private final ArrayDeque<Load> loading = new ArrayDeque<>();
     private ObjectArrayList<RadixNode> loads = new ObjectArrayList<>();
+    private int numTokensToLoad;
+
+    /** What time it is: the number of the turn, or virtual nanoseconds. */
     private long turn;
+
+    /** When the last copy in each direction ends. */
+    private long writeEnd;
+
+    private long loadEnd;
 
     private final IntArrayList backups = new IntArrayList();
     private final IntArrayList evictions = new IntArrayList();
@@ -64,7 +76,7 @@ final class HostTree extends RadixTree {
     HostTree(RadixConfig config, RadixConfig.Hierarchy hierarchy, PagePool pool) {
         super(config.pageSize(), pool, config.evictionPolicy(), config.eagleReserve() > 0);
         this.config = hierarchy;
-        int numPages = (int) (config.maxTotalTokens() * hierarchy.ratio()) / pageSize + 1;
+        int numPages = hierarchy.hostTokens() / pageSize + 1;
         for (int page = 0; page < numPages; page++) {
             hostFree.addLast(page);
         }
@@ -76,6 +88,42 @@ final class HostTree extends RadixTree {
 
     void setTurn(long newTurn) {
         turn = newTurn;
+    }
+
+    /** Says how late it is, if time is not counted in turns. */
+    void setNow(long nowNanos) {
+        if (config.nanosPerToken() > 0) {
+            turn = nowNanos;
+        }
+    }
+
+    private long copyEnd(long lastEnd, int numTokens) {
+        return Math.max(turn, lastEnd) + (long) Math.ceil(numTokens * config.nanosPerToken());
+    }
+
+    /**
+     * Acknowledges all copies at once, as nothing else can happen before they are done; not if time is counted in turns.
+     */
+    void finishCopies() {
+        if (config.nanosPerToken() > 0) {
+            startLoading();
+            while (!writing.isEmpty()) {
+                unlock(acknowledge(writing.removeFirst()));
+            }
+            while (!loading.isEmpty()) {
+                acknowledge(loading.removeFirst());
+            }
+        }
+    }
+
+    /** Returns the nodes that are locked by a copy which is not acknowledged. */
+    List<RadixNode> lockedByCopies() {
+        var nodes = new ObjectArrayList<>(loads);
+        loading.forEach(load -> nodes.addAll(load.nodes()));
+        if (!writesBack) {
+            writing.forEach(write -> nodes.add(write.node()));
+        }
+        return nodes;
     }
 
     boolean hasPendingCopies() {
@@ -201,7 +249,8 @@ final class HostTree extends RadixTree {
             copy[i] = hostFree.removeFirst();
         }
         node.hostPages = copy;
-        writing.add(new Write(turn + config.writeTurns(), node, numPages));
+        writeEnd = copyEnd(writeEnd, node.length);
+        writing.add(new Write(writeEnd + config.writeTurns(), node, numPages));
         backups.add(node.length);
         if (!writesBack) {
             lock(node);
@@ -223,10 +272,14 @@ final class HostTree extends RadixTree {
 
     void acknowledgeLoads() {
         while (!loading.isEmpty() && loading.getFirst().dueTurn() <= turn) {
-            for (var node : loading.removeFirst().nodes()) {
-                unlock(node);
-                numAcknowledgedLoads++;
-            }
+            acknowledge(loading.removeFirst());
+        }
+    }
+
+    private void acknowledge(Load load) {
+        for (var node : load.nodes()) {
+            unlock(node);
+            numAcknowledgedLoads++;
         }
     }
 
@@ -392,6 +445,7 @@ final class HostTree extends RadixTree {
         addEvictable(count);
         lock(last);
         loads.add(last);
+        numTokensToLoad += count;
         loadBacks.add(handle);
         loadBacks.add(count);
         return count;
@@ -412,8 +466,10 @@ final class HostTree extends RadixTree {
 
     void startLoading() {
         if (!loads.isEmpty()) {
-            loading.add(new Load(turn + config.loadTurns(), loads));
+            loadEnd = copyEnd(loadEnd, numTokensToLoad);
+            loading.add(new Load(loadEnd + config.loadTurns(), loads));
             loads = new ObjectArrayList<>();
+            numTokensToLoad = 0;
         }
     }
 

@@ -41,6 +41,11 @@ final class RadixAudit {
                 }
             }
         }
+        for (var copied : memory.lockedByCopies()) {
+            for (var node = copied; node.parent != null; node = node.parent) {
+                locks[node.id]++;
+            }
+        }
         countTree();
         for (var sequence : memory.sequences()) {
             if (sequence != null && sequence.isAdmitted) {
@@ -61,7 +66,7 @@ final class RadixAudit {
                 inUse.cardinality(),
                 inTree.cardinality(),
                 numBadRefCounts,
-                numBadFree,
+                numBadFree + memory.numBadWindowPages(),
                 numBadHashes,
                 numLeft);
     }
@@ -77,7 +82,11 @@ final class RadixAudit {
         int evictable = 0;
         int numLocked = 0;
         for (var node : memory.tree().nodes()) {
-            var pages = Objects.requireNonNull(node.pages);
+            var pages = node.pages;
+            if (pages == null) {
+                numBadRefCounts += node.locks;
+                continue;
+            }
             numBadHashes += pages.length * memory.pageSize() == node.length ? 0 : 1;
             numBadRefCounts += node.locks == locks[node.id] ? 0 : 1;
             evictable += node.locks == 0 ? node.length : 0;

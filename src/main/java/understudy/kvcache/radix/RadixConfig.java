@@ -45,14 +45,22 @@ public record RadixConfig(
      */
     public record Window(int size, double fullTokensRatio) {}
 
+    /** Returns the tokens of the pool of layers with a window, in whole pages; 0 if there are none. */
+    public int windowTokens() {
+        return window == null ? 0 : (int) (maxTotalTokens * window.fullTokensRatio) / pageSize * pageSize;
+    }
+
     /**
-     * Copies of nodes on the host.
+     * Copies of nodes on the host. In a recording a copy lasts a number of turns; in a run it lasts as long as its bytes take,
+     * one after the other in each direction.
      *
-     * @param ratio size of the host's pool by that of the device ({@code hicache_ratio})
+     * @param hostTokens size of the host's pool in tokens, for which there are whole pages and one more
      * @param writeTurns turns of the scheduler after which a copy to the host is acknowledged
      * @param loadTurns turns after which a copy from the host is acknowledged
+     * @param nanosPerToken time to copy a token, or 0 if time is counted in turns
      */
-    public record Hierarchy(double ratio, WritePolicy writePolicy, int writeTurns, int loadTurns) {}
+    public record Hierarchy(
+            int hostTokens, WritePolicy writePolicy, int writeTurns, int loadTurns, double nanosPerToken) {}
 
     /** When a node is copied to the host ({@code hicache_write_policy}). */
     public enum WritePolicy {

@@ -8,14 +8,14 @@ import understudy.prompt.TokenSource;
  * Content of a request, as the memory needs it.
  *
  * @param handle small number that names the request
- * @param prompt what is asked
+ * @param prompt the request's prompt
  * @param tokens those of the prompt, and behind them those of the answer
  * @param extraKey name of the space in which its prefixes are found, or empty (SGLang {@code extra_key})
  * @param priority that its nodes get, 0 if the request has none
  */
 public record RadixLookup(int handle, Prompt prompt, TokenSource tokens, String extraKey, long priority) {
 
-    /** Returns what a request with an answer asks for. */
+    /** Returns the content of a request with its answer so far. */
     public static RadixLookup of(int handle, Prompt prompt, TokenSource answer, long priority) {
         return new RadixLookup(handle, prompt, new SequenceTokens(prompt.tokens(), answer), extraKey(prompt), priority);
     }

@@ -111,6 +111,11 @@ public class RadixMemory {
         return 0;
     }
 
+    /** Returns how many pages of the window's pool are not where they belong. */
+    int numBadWindowPages() {
+        return 0;
+    }
+
     /** Returns the free pages of the window's pool, next to be given out first. */
     public int[] windowFreeOrder() {
         return new int[0];
@@ -123,6 +128,17 @@ public class RadixMemory {
 
     /** Says which turn of the scheduler this is: copies to and from the host last a number of turns. */
     public void setTurn(long turn) {}
+
+    /** Says how late it is, where copies last as long as their bytes take. */
+    public void setNow(long nowNanos) {}
+
+    /** Acknowledges all copies at once, where they last as long as their bytes take. */
+    public void finishCopies() {}
+
+    /** Returns the nodes that are locked by a copy to or from the host. */
+    List<RadixNode> lockedByCopies() {
+        return List.of();
+    }
 
     /** Returns whether a copy to or from the host is not acknowledged yet, or has not begun. */
     public boolean hasPendingCopies() {
@@ -195,7 +211,11 @@ public class RadixMemory {
 
     /** Returns the sequence of a request that has one. */
     public final RadixSequence sequence(int handle) {
-        return Objects.requireNonNull(find(handle), () -> "no request has the handle " + handle);
+        var sequence = find(handle);
+        if (sequence == null) {
+            throw new IllegalArgumentException("no request has the handle " + handle);
+        }
+        return sequence;
     }
 
     final @Nullable RadixSequence find(int handle) {
@@ -203,6 +223,8 @@ public class RadixMemory {
     }
 
     /** Begins the sequence of a request that holds nothing yet. */
+    // Another request may have had the handle before, with an equal lookup.
+    @SuppressWarnings("ReferenceEquality")
     public final RadixSequence open(RadixLookup lookup) {
         while (sequences.size() <= lookup.handle()) {
             sequences.add(null);
@@ -471,8 +493,8 @@ public class RadixMemory {
     }
 
     /**
-     * Takes note that a request has ended before its time: one that was only tried is forgotten, another one is released
-     * when the scheduler says so.
+     * Ends a request before its time: one that was only tried is forgotten, another one is released when the scheduler
+     * says so.
      */
     final void abandon(int handle) {
         var sequence = find(handle);

@@ -34,10 +34,25 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
         return !radix.disableRadixCache();
     }
 
-    /** Returns what is left of the pool without the page that SGLang keeps, and the token that it does not give out. */
+    /**
+     * Returns what is left of the pool without the page that SGLang keeps, and the token that it does not give out; of the
+     * smaller one where a prefill needs places for all of a prompt in both; and without the places of drafts.
+     */
     @Override
     public long maxTokens() {
-        return radix.maxTotalTokens() / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1;
+        boolean leavesWindow = radix.chunksPrefill() && !radix.disableRadixCache();
+        int numTokens = radix.window() == null || leavesWindow ? radix.maxTotalTokens() : radix.windowTokens();
+        int numForDrafts = radix.eagleReserve() == 0 ? 0 : radix.eagleReserve() + radix.pageSize();
+        return numTokens / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1 - numForDrafts;
+    }
+
+    @Override
+    public String groupsReason() {
+        var window = radix.window();
+        return window == null
+                ? ""
+                : "layers with a window of " + window.size() + " tokens have a pool of their own, of "
+                        + radix.windowTokens() + " tokens";
     }
 
     @Override
@@ -47,6 +62,6 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
 
     @Override
     public boolean publishesEvents() {
-        return enablePrefixCaching() && radix.window() == null && radix.hierarchy() == null;
+        return radix.window() == null && radix.hierarchy() == null;
     }
 }

@@ -35,7 +35,7 @@ class RadixTree {
 
     long numStored;
     long numRemoved;
-    /** Where changes are told, or null if they are not. */
+    /** Log of the changes, or null if they are not recorded. */
     @Nullable BlockEvents events;
 
     private final @Nullable PagePool pool;
@@ -53,7 +53,7 @@ class RadixTree {
     /**
      * Creates a tree without nodes but the root.
      *
-     * @param pool where pages of evicted nodes go; null for a tree of tokens alone
+     * @param pool pool that gets the pages of evicted nodes; null for a tree of tokens alone
      */
     RadixTree(int pageSize, @Nullable PagePool pool, RadixEvictionPolicy policy, boolean keysArePairs) {
         this.pageSize = pageSize;

@@ -12,8 +12,11 @@ final class WindowPool extends PagePool {
     /** The window's page of each page, or 0. */
     private final int[] windowPages;
 
+    private final int numWindowPages;
+
     WindowPool(int pageSize, int numPages, int numWindowPages) {
         super(pageSize, 1, numPages, false);
+        this.numWindowPages = numWindowPages;
         windowPages = new int[numPages + 1];
         for (int page = 1; page <= numWindowPages; page++) {
             windowFree.addLast(page);
@@ -40,6 +43,25 @@ final class WindowPool extends PagePool {
         int page = super.take();
         windowPages[page] = windowFree.removeFirst();
         return page;
+    }
+
+    /** Returns how many pages of the window are free and tied, twice either, neither, or tied to a free page. */
+    int numBadWindowPages() {
+        var counts = new int[numWindowPages + 1];
+        for (int page : windowFree.toArray()) {
+            counts[page]++;
+        }
+        for (int page : windowPages) {
+            counts[page] += page == 0 ? 0 : 1;
+        }
+        int numBad = 0;
+        for (int page = 1; page <= numWindowPages; page++) {
+            numBad += counts[page] == 1 ? 0 : 1;
+        }
+        for (int page : order().toArray()) {
+            numBad += windowPages[page] == 0 ? 0 : 1;
+        }
+        return numBad;
     }
 
     int windowPage(int page) {

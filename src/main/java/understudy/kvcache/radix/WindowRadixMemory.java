@@ -2,6 +2,7 @@ package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.Objects;
 
 /** SGLang's KV memory for a model of which some layers have a sliding window. */
 final class WindowRadixMemory extends RadixMemory {
@@ -19,8 +20,7 @@ final class WindowRadixMemory extends RadixMemory {
 
     static WindowRadixMemory of(RadixConfig config, RadixConfig.Window window) {
         int pageSize = config.pageSize();
-        int numWindowPages = (int) (config.maxTotalTokens() * window.fullTokensRatio()) / pageSize;
-        var pool = new WindowPool(pageSize, config.maxTotalTokens() / pageSize, numWindowPages);
+        var pool = new WindowPool(pageSize, config.maxTotalTokens() / pageSize, config.windowTokens() / pageSize);
         var tree = new WindowTree(pageSize, pool, config.evictionPolicy(), config.eagleReserve() > 0, window.size());
         return new WindowRadixMemory(config, pool, tree, window.size());
     }
@@ -67,6 +67,20 @@ final class WindowRadixMemory extends RadixMemory {
             found.add(pool.windowPage(pages.getInt(i)));
         }
         return found;
+    }
+
+    /** Recounts the window's pool: each of its pages is free, or tied to one page in use; a node has all of its own or none. */
+    @Override
+    int numBadWindowPages() {
+        int numBad = pool.numBadWindowPages();
+        int numTokens = 0;
+        for (var node : tree.nodes()) {
+            for (int page : Objects.requireNonNull(node.pages)) {
+                numBad += node.hasWindow == (pool.windowPage(page) != 0) ? 0 : 1;
+            }
+            numTokens += node.hasWindow ? node.length : 0;
+        }
+        return numBad + (numTokens == tree.windowEvictable() + tree.windowLocked() ? 0 : 1);
     }
 
     @Override

@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 interface BlockHolding {
 
     /**
-     * Returns what a request holds that goes on from a part of this cached prefix.
+     * Returns the holding of a request that goes on from a part of this cached prefix.
      *
      * @param firstBlock blocks at the beginning that it leaves out
      * @param numTokens tokens that it takes from there on
@@ -19,7 +19,9 @@ interface BlockHolding {
     /** Takes free blocks, so that a request holds {@code numTokens} tokens; there must be enough. */
     void grow(int numTokens);
 
-    /** Returns what a session keeps of a request that has ended with {@code numTokens} tokens, and is released next. */
+    /**
+     * Returns the session's holding of a request that has ended with {@code numTokens} tokens, and is released next.
+     */
     BlockHolding keepForSession(int numTokens);
 
     /** Returns the first blocks of a request, kept for other requests. */

@@ -2,7 +2,6 @@ package understudy.kvcache.session;
 
 import java.util.List;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.PrefixOptions.SessionMode;
 
 /** Accounting of blocks when prefixes are found by session; the session cache has a simplified and a detailed model. */
 interface BlockLedger {
@@ -20,7 +19,7 @@ interface BlockLedger {
     /** Returns the blocks that requests do not need: free ones, and those that are only cached. */
     int numAvailable();
 
-    /** Returns what a request without a cached prefix holds at first: nothing. */
+    /** Returns the holding of a request without a cached prefix: no blocks yet. */
     BlockHolding open();
 
     /** Recounts everything from what requests and cached prefixes hold. */

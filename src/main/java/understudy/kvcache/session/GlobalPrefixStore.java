@@ -5,14 +5,13 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.GlobalPrefixLimits;
 
 /**
  * Global prefix store of a session cache: prefixes that requests share whatever their session, by the hash of all their
  * tokens, the one that was used longest ago first.
  *
- * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest
- * with which enough requests have begun. Where prompts part, the counts part too.
+ * <p>Prefixes end at block boundaries. The store counts how many requests have begun with each prefix, and keeps of a
+ * prompt the longest with enough of them. Counts part where prompts part.
  */
 public final class GlobalPrefixStore {
     /** Prefixes that are counted at a time; beyond that the counts begun first are forgotten. */
@@ -135,7 +134,7 @@ public final class GlobalPrefixStore {
         return null;
     }
 
-    /** Returns the prefix whose blocks can be dropped that was used longest ago, whoever goes on from it, or null. */
+    /** Returns the least recently used prefix whose blocks can be dropped, even if requests go on from it, or null. */
     @Nullable Prefix oldestInUse() {
         for (var prefix : byHash.values()) {
             if (prefix.blocks.isEvictable()) {

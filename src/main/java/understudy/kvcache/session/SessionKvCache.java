@@ -11,7 +11,6 @@ import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -21,8 +20,8 @@ import understudy.prompt.Prompt;
 
 /**
  * Session cache: a memory whose prefixes are found by session. A follow-up turn goes on from all that is cached of its
- * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives
- * way to requests, the least recently used first.
+ * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. Content that is only cached
+ * gives way to requests, the least recently used first.
  *
  * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this
  * follows compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what
@@ -32,7 +31,7 @@ import understudy.prompt.Prompt;
 public final class SessionKvCache implements KvCache {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
-    private final KvCacheConfig config;
+    private final SessionConfig config;
     private final int blockSize;
     private final BlockLedger ledger;
     private final SessionTable sessions = new SessionTable();
@@ -41,11 +40,11 @@ public final class SessionKvCache implements KvCache {
     private final SessionRequests live = new SessionRequests();
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
 
-    public SessionKvCache(KvCacheConfig config) {
+    public SessionKvCache(SessionConfig config) {
         this.config = config;
         blockSize = config.blockSize();
-        ledger = BlockLedger.create(config.prefixes().sessions(), config.numGpuBlocks() - 1, blockSize);
-        prefixes = new GlobalPrefixStore(config.prefixes().globalPrefixes(), blockSize);
+        ledger = BlockLedger.create(config.mode(), config.numGpuBlocks() - 1, blockSize);
+        prefixes = new GlobalPrefixStore(config.globalPrefixes(), blockSize);
         lookups = new SessionLookup(config, sessions, prefixes);
     }
 
@@ -82,7 +81,7 @@ public final class SessionKvCache implements KvCache {
         int numComputedAfter = Math.min(found.numCached() + scheduled, request.numTokens());
         var blocks = share(found, candidate.prompt());
         int numToFit = request.reserveFullSequence() ? request.numTokens() : numComputedAfter;
-        int spare = request.isAnythingRunning() ? config.watermarkBlocks() : 0;
+        int spare = request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0;
         if (blocks.numMissing(limited(numToFit)) + spare > ledger.numAvailable()) {
             blocks.release();
             return REFUSED;
@@ -189,7 +188,7 @@ public final class SessionKvCache implements KvCache {
         return ledger.audit(live.holdings(), cached);
     }
 
-    /** Returns what is cached of a session, or null. */
+    /** Returns the cache entry of a session, or null if nothing is cached of it. */
     @Nullable SessionCacheInfo session(long sessionId) {
         var entry = sessions.find(sessionId);
         return entry == null ? null : entry.info();
@@ -219,7 +218,7 @@ public final class SessionKvCache implements KvCache {
         }
     }
 
-    /** Takes what is missing, from what is only cached if need be, and stores a prefix that is complete now. */
+    /** Takes the missing blocks, evicting cached ones if need be, and stores a prefix that is complete now. */
     private void grow(SessionRequest request, int numComputed) {
         var blocks = Objects.requireNonNull(request.blocks);
         int numTokens = limited(numComputed);
@@ -251,7 +250,8 @@ public final class SessionKvCache implements KvCache {
             sessions.drop(session);
             return;
         }
-        // Who computes the last token of a prefix again does not hold its last block, which can be had in need.
+        // A request that computes the last token of a prefix again does not hold its last block, so that block can be
+        // freed.
         var prefix = unused != null ? unused : prefixes.oldestInUse();
         if (prefix == null) {
             throw new IllegalStateException(

@@ -1,11 +1,10 @@
 package understudy.kvcache.session;
 
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.prompt.BlockHasher;
 
 /**
@@ -21,12 +20,12 @@ final class SessionLookup {
     private final boolean hasPrefixes;
     private final boolean decodesDirectly;
 
-    SessionLookup(KvCacheConfig config, SessionTable sessions, GlobalPrefixStore prefixes) {
+    SessionLookup(SessionConfig config, SessionTable sessions, GlobalPrefixStore prefixes) {
         this.sessions = sessions;
         this.prefixes = prefixes;
         hasher = config.hasher();
-        hasPrefixes = config.prefixes().globalPrefixes().isOn();
-        decodesDirectly = config.prefixes().fullHit() == FullHit.DECODE_DIRECTLY;
+        hasPrefixes = config.globalPrefixes().isOn();
+        decodesDirectly = config.fullHit() == FullHit.DECODE_DIRECTLY;
     }
 
     /**

@@ -37,7 +37,7 @@ final class SessionRequest {
         return tokens;
     }
 
-    /** Returns what {@link SessionTable.Entry#match} says; asking again about the same state costs nothing. */
+    /** Returns the result of {@link SessionTable.Entry#match}; asking again about the same state costs nothing. */
     int match(SessionTable.Entry entry) {
         if (!entry.equals(compared)) {
             compared = entry;

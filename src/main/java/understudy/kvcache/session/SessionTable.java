@@ -34,7 +34,7 @@ final class SessionTable {
             return goesOn ? numKept : UNEXPECTED;
         }
 
-        /** Returns how many tokens of what is cached a later turn leaves out at the beginning. */
+        /** Returns how many of the first cached tokens a later turn leaves out. */
         int leftOut(Prompt prompt) {
             return prompt.turn().numTruncatedTokens() - info.numTruncatedTokens();
         }

@@ -12,7 +12,7 @@ import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
 import understudy.kvcache.connector.TierState;
 
-/** Host memory of a replica: its chunks, who loads them, and what has changed in it. */
+/** Host memory of a replica: its chunks, the requests that load them, and the changes of its content. */
 final class HostMemory {
     private final TierCache tier;
     private final int numBlocks;

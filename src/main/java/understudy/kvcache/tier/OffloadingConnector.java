@@ -36,7 +36,7 @@ public final class OffloadingConnector implements KvConnector {
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
     private final StoreFences fences = new StoreFences();
 
-    /** @param observer is told what becomes of chunks that are to be stored */
+    /** @param observer receives the outcome of each attempt to store chunks */
     public OffloadingConnector(
             OffloadingSpec spec, int blockSize, boolean enablePrefixCaching, Consumer<StoreAttempt> observer) {
         this.spec = spec;
@@ -254,7 +254,7 @@ public final class OffloadingConnector implements KvConnector {
         return job.isStore() && !isFailed && !job.gpuBlocks().isEmpty() ? cascade(job) : List.of();
     }
 
-    /** Hands what the GPU has written to the host on to all slower memories. */
+    /** Starts the transfers of chunks that the GPU has stored in the host's memory to all slower memories. */
     private List<TransferJob> cascade(OffloadingJobs.Job stored) {
         var begun = new ArrayList<TransferJob>();
         for (int store = 0; store < spec.numStores(); store++) {

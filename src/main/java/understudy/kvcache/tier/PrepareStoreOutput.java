@@ -7,7 +7,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 public sealed interface PrepareStoreOutput {
 
     /**
-     * What is to be written, and what had to go for it; nothing at all if no chunk was new.
+     * Chunks to write, and those that were evicted to make room; all lists are empty if no chunk was new.
      *
      * @param keys keys of the chunks to write, in the order asked for
      * @param blocks tier block of each of {@code keys}

@@ -41,14 +41,14 @@ final class StoreFences {
         toFlush.addAll(jobs);
     }
 
-    /** Has the step wait for the jobs that read what it writes. */
+    /** Has the step wait for the jobs that read blocks that it writes. */
     void flushOverwritten() {
         if (!jobsByBlock.isEmpty()) {
             newBlocks.forEach(block -> toFlush.addAll(jobsByBlock.getOrDefault(block, new LongArrayList())));
         }
     }
 
-    /** Has the step wait for a job if it reads what the step writes. */
+    /** Has the step wait for a job if it reads blocks that the step writes. */
     void flushIfOverwritten(long job, IntList blocks) {
         if (blocks.intStream().anyMatch(newBlocks::contains)) {
             toFlush.add(job);

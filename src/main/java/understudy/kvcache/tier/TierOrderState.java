@@ -2,7 +2,7 @@ package understudy.kvcache.tier;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 
-/** What an eviction policy knows, in tier blocks, for recordings and tests. */
+/** State of a tier's eviction policy, in tier blocks, for recordings and tests. */
 public sealed interface TierOrderState {
 
     /**

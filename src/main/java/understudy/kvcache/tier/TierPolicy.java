@@ -2,9 +2,9 @@ package understudy.kvcache.tier;
 
 /** Choice of the chunk that leaves a full tier (vLLM {@code eviction_policy} of the offloading connector). */
 public enum TierPolicy {
-    /** What was stored, loaded or asked for longest ago. */
+    /** Least recently used: the chunk that was stored, loaded or asked for longest ago. */
     LRU,
-    /** Recency against frequency, by what was missed. */
+    /** Recency against frequency, balanced by the misses of each. */
     ARC;
 
     TierOrder create(TierBlocks blocks) {

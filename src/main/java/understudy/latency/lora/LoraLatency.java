@@ -10,7 +10,7 @@ import understudy.latency.Share;
  * Another model's time, and that of the LoRA adapters of the step.
  *
  * @param base time of the model without adapters
- * @param cost what they add
+ * @param cost time that they add
  */
 public record LoraLatency(LatencyModel base, LoraCost cost) implements LatencyModel {
 

@@ -1,4 +1,4 @@
-/** What LoRA adapters add to a step: their kernels, and the time until they are on the GPU. */
+/** Time that LoRA adapters add to a step: their kernels, and loading them to the GPU. */
 @NullMarked
 package understudy.latency.lora;
 

@@ -28,7 +28,7 @@ final class AttentionTable {
     private final double decodeFactor;
 
     /**
-     * Takes what was measured.
+     * Creates a table of measured times.
      *
      * @param decodeFactor by which decodes take longer, or shorter
      */

@@ -2,7 +2,7 @@ package understudy.latency.tables;
 
 import java.util.List;
 
-/** What tables do not hold, or hold wrongly: numbers fitted once, on the serving results of four models on H200. */
+/** Constants that tables do not hold, or hold wrongly, fitted once on the serving results of four models on H200. */
 final class Ingredients {
     /** Fixed time of an element-wise kernel. */
     static final double ELEMENTWISE_MICROS = 2;

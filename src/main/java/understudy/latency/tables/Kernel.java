@@ -5,7 +5,7 @@ import java.util.function.DoubleUnaryOperator;
 /**
  * A kernel whose time depends on the tokens that it computes, or on the sequences that sample.
  *
- * @param part what its time is spent on, for explanations
+ * @param part part of the step that its time counts for, for explanations
  * @param count how often it runs in a step
  * @param graphMicros time of one run within a CUDA graph, by tokens
  * @param eagerMicros time of one run that is launched by itself

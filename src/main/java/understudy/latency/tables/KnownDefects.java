@@ -8,7 +8,7 @@ final class KnownDefects {
     private static final String NO_GRAPH = "timed without a CUDA graph, 50 to 150 us at least";
     private static final String SLOW_EXPERTS = "1.5 to 6 times slower than before and after";
 
-    /** Rows of vLLM's kernels. */
+    /** Defect of a format's rows in a table, measured with vLLM's kernels of a release. */
     private record Defect(String table, String dtype, String release, String what) {}
 
     private static final List<Defect> ALL = List.of(
@@ -22,7 +22,7 @@ final class KnownDefects {
 
     private KnownDefects() {}
 
-    /** Returns what is wrong with a format's rows in a table, which may be that of another version. */
+    /** Returns the known defect of a format's rows in a table, which may be that of another version. */
     static Optional<String> of(String table, String dtype, TableFile file) {
         var path = file.path();
         String version = path.getName(path.getNameCount() - 2).toString();

@@ -55,7 +55,7 @@ final class StepKernels {
      * Collects kernels.
      *
      * @param execution how the engine runs them
-     * @param attention what is known of attention
+     * @param attention kernels of attention
      */
     StepKernels(TableChoice choice, GpuData gpu, Placement at, StepExecution execution, AttentionKernels attention) {
         this.choice = choice;

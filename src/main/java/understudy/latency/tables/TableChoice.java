@@ -75,7 +75,7 @@ final class TableChoice {
         return null;
     }
 
-    /** Takes note of what no table has. */
+    /** Records that no table has the times of a kernel, and warns of it. */
     void addMissing(String setting, String what) {
         missing.add(setting);
         warn("no times of " + what + "; they come from the roofline");

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import understudy.latency.BatchShape;
 import understudy.latency.CudaGraphs;
 import understudy.latency.ExchangeTime;
@@ -15,10 +16,10 @@ import understudy.latency.Share;
 /**
  * A step's time from NVIDIA AIConfigurator's measured kernels: those that depend on the number of tokens, summed up
  * beforehand, attention of decodes and prefill chunks, the head for the tokens that are sampled, and the host's work for
- * each sequence. What runs as a CUDA graph is computed in the sizes that the engine captures.
+ * each sequence. Kernels of a CUDA graph take the time of the next larger size that the engine captures.
  */
 public final class TableLatency implements LatencyModel {
-    /** What a sequence costs the host in each step. */
+    /** Time of the host for each sequence of a step, in microseconds. */
     public static final double HOST_MICROS_PER_SEQUENCE = 10;
 
     private static final double NANOS_PER_MICRO = 1e3;
@@ -45,7 +46,7 @@ public final class TableLatency implements LatencyModel {
      * @param gpu its name in the database
      * @param versions versions of tables, or auto, by gemm, attention, moe, mla and all-reduce
      * @param placement the model on the GPUs
-     * @param host what a step costs beside the GPU's work
+     * @param host time of a step beside the GPU's work
      */
     public TableLatency(
             KernelDatabase database, String gpu, Map<String, String> versions, Placement placement, HostOverhead host) {
@@ -66,7 +67,8 @@ public final class TableLatency implements LatencyModel {
         range = new MeasuredRange(kernels.measuredTokens(), Integer.MAX_VALUE, attentionKernels.measuredContext());
         choice.note("element-wise kernels " + Ingredients.ELEMENTWISE_MICROS + " us each, host "
                 + host.perSequenceMicros() + " us per sequence: empirical");
-        sources = choice.sources();
+        sources = Stream.concat(choice.sources().stream(), host.execution().sources().stream())
+                .toList();
         warnings = choice.warnings();
         missing = choice.missing();
     }

@@ -9,7 +9,7 @@ package understudy.replay.cache;
  * block accesses. It bounds block hits, not hit tokens: those need a prefix without gaps.
  */
 public final class BeladyCache extends BlockCache {
-    /** The next access of what is not accessed again. */
+    /** Next access of a block that is not accessed again. */
     public static final int NEVER = Integer.MAX_VALUE;
 
     private final int capacity;

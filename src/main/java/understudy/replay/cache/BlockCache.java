@@ -26,8 +26,8 @@ public abstract class BlockCache {
      * then knows whose {@link #access} the loop in {@link #accessInOrder} calls, however many policies share the
      * process.
      *
-     * @param from where the prompt begins in {@code blocks}
-     * @param to where it ends, exclusive
+     * @param from index in {@code blocks} of the prompt's first block
+     * @param to index behind its last block
      * @return the number of blocks from the start of the prompt that were resident when it arrived, without a gap
      */
     public abstract int accessPrompt(int[] blocks, int from, int to);

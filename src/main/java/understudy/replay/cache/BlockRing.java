@@ -2,7 +2,7 @@ package understudy.replay.cache;
 
 import java.util.Arrays;
 
-/** A queue of blocks that has a capacity. Where it is full, giving a place at the end to the first is one step. */
+/** Queue of blocks with a capacity. If it is full, moving the first block to the end is one step. */
 final class BlockRing {
     private final int capacity;
     private int[] blocks = {};

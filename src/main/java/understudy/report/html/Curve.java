@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.Figures;
 import understudy.report.latency.LatencyStats;
 
-/** Curve of a page, with as many digits as its picture needs. What is not a number is a gap. */
+/** Curve of a page, with as many digits as its picture needs. NaN and infinite values are gaps. */
 public final class Curve {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double[] PERCENTS =

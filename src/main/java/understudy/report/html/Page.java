@@ -22,7 +22,7 @@ import understudy.report.Figures;
  * @param title in plain text
  * @param layout path of the HTML file
  * @param data which the sections name by the paths of its keys
- * @param main what is in the table
+ * @param main figures of the table
  */
 public record Page(String title, String layout, Figures data, Figures main) {
     /** Place of Chart.js on the class path. */
@@ -30,7 +30,7 @@ public record Page(String title, String layout, Figures data, Figures main) {
 
     private static final String FILES = "understudy/report/html/";
 
-    /** What all kinds share comes first, and what shows the page last. */
+    /** Scripts in the order of their loading: the shared ones come first, and the one that shows the page last. */
     private static final List<String> SCRIPTS = List.of(
             "page", "table", "figures", "map", "charts", "lines", "bars", "points", "lanes", "hit-rates", "show");
 

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.report.RequestRecord;
 
-/** Phase of a request: what it waited for, or had done, from one time to another. */
+/** Phase of a request between two times: waiting for something, or being served. */
 public record RequestPhase(Kind kind, long startNanos, long endNanos) {
 
     /** Kind of a phase, by the name that people read. */

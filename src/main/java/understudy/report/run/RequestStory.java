@@ -4,7 +4,7 @@ import java.util.List;
 import understudy.report.RequestRecord;
 
 /**
- * A request that has ended, and what it went through.
+ * A request that has ended, with its phases and the reason of its routing.
  *
  * @param reason why the router chose its replica, for people; empty if it chose none
  */

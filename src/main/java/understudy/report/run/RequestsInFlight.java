@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 
-/** Requests in flight: what is known of each of them besides its record, until it ends. */
+/** Requests in flight: facts about each of them besides its record, until it ends. */
 public final class RequestsInFlight {
     private final Long2ObjectOpenHashMap<Known> known = new Long2ObjectOpenHashMap<>();
 
@@ -18,7 +18,7 @@ public final class RequestsInFlight {
         private @Nullable RequestRecord leg;
     }
 
-    /** The router has chosen a replica; the reason is asked for only if somebody wants to read it. */
+    /** The router has chosen a replica; the reason is computed only when it is read. */
     public void routed(long requestId, Supplier<String> reason) {
         known.computeIfAbsent(requestId, id -> new Known()).reason = reason;
     }

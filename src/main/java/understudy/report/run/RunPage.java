@@ -85,7 +85,7 @@ public record RunPage(
         }
     }
 
-    /** Adds what has come and how many replicas there were; nothing about a run of no more than a second. */
+    /** Adds arrivals and numbers of replicas over time; nothing about a run of no more than a second. */
     private void addLoad(Figures data) {
         var intervals = Timeline.of(run, levels, 1, MAX_INTERVALS).intervals();
         if (intervals.size() < 2) {

@@ -4,16 +4,16 @@ import java.util.List;
 import understudy.report.Figures;
 
 /**
- * What was run.
+ * Setup of a run: its scenario, how to repeat it, and its limits.
  *
  * @param scenario name of its file
  * @param command that runs it again
  * @param seed of every random stream
  * @param settings those that differ from their defaults
  * @param resolved the whole scenario, as text
- * @param reasons what follows from the settings, a line each
- * @param warnings what to know before believing the results, a line each
- * @param notModelled what the run leaves out, a line each
+ * @param reasons conclusions from the settings, a line each
+ * @param warnings reservations about the results, a line each
+ * @param notModelled effects that the run leaves out, a line each
  */
 public record RunSetup(
         String scenario,

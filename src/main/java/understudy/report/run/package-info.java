@@ -1,5 +1,5 @@
 /**
- * What a page about a run shows, and the page.
+ * Page about a run, and the data that it shows.
  *
  * <p>Start with {@link understudy.report.run.RunPage}. {@link understudy.report.run.RunHistory} is filled while the run
  * goes on, in bounded space but for the requests in flight: curves are in intervals that grow with the run, and of

@@ -22,7 +22,7 @@ public final class TraceWriter implements Closeable {
     private final JsonGenerator json;
     private @Nullable IOException failure;
 
-    /** Writes of one event what its kind has of its own. */
+    /** Writes the fields of an event that only its kind has. */
     private interface Part {
         void write() throws IOException;
     }
@@ -137,7 +137,7 @@ public final class TraceWriter implements Closeable {
         return BigDecimal.valueOf(nanos, DIGITS_OF_MICROS);
     }
 
-    /** Ends the trace, or throws what has kept it from being written. */
+    /** Ends the trace, or throws the failure that has kept it from being written. */
     @Override
     public void close() throws IOException {
         if (failure == null) {

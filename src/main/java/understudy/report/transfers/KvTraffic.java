@@ -35,7 +35,7 @@ public record KvTraffic(PrefixCacheStats external, TransferCounts transfers, Lis
         return List.copyOf(all);
     }
 
-    /** Returns what remains to be told of a memory that is gone. */
+    /** Returns the last traffic to report of a memory that is gone. */
     public KvTraffic gone() {
         return new KvTraffic(
                 external, transfers, tiers.stream().map(TierState::gone).toList());

@@ -19,7 +19,7 @@ public final class TransferRecorder {
      *
      * @param descriptorsPerBlock pieces of memory that a KV block is in
      * @param keepsRecords whether all is kept for the end of the run
-     * @param isWatched whether somebody takes what is new
+     * @param isWatched whether new transfers are taken while the run goes on
      */
     public TransferRecorder(int descriptorsPerBlock, boolean keepsRecords, boolean isWatched) {
         this.descriptorsPerBlock = descriptorsPerBlock;
@@ -55,12 +55,12 @@ public final class TransferRecorder {
         };
     }
 
-    /** Returns what was transferred since the last call. */
+    /** Returns the traffic since the last call. */
     public KvTraffic taken(PrefixCacheStats external, List<TierState> tiers) {
         return new KvTraffic(external, counters.take(), tiers);
     }
 
-    /** Returns what was transferred since the start. */
+    /** Returns the traffic since the start. */
     public KvTraffic all(PrefixCacheStats external, List<TierState> tiers) {
         return new KvTraffic(external, counters.all(), tiers);
     }

@@ -8,14 +8,14 @@ import understudy.routing.ClusterView;
 /**
  * Admission of requests, and those of them that wait.
  *
- * @param <R> what waits
+ * @param <R> entry of the queue
  */
 public final class AdmissionControl<R> {
     private final AdmissionSpec spec;
     private final TokenBuckets buckets;
     private final WaitingRoom<R> waiting;
 
-    /** What happens to a request that comes. */
+    /** Decision about a request that arrives. */
     public enum Verdict {
         ADMITTED,
         WAITS,
@@ -24,7 +24,7 @@ public final class AdmissionControl<R> {
         NO_REPLICA
     }
 
-    /** Creates an admission in whose queue nobody waits. */
+    /** Creates an admission with an empty queue. */
     public AdmissionControl(AdmissionSpec spec) {
         this.spec = spec;
         buckets = new TokenBuckets(spec.rateLimit());
@@ -34,7 +34,7 @@ public final class AdmissionControl<R> {
     /**
      * Decides about a request.
      *
-     * @param waiter what {@link #next} returns if it waits
+     * @param waiter entry for the queue, which {@link #next} returns later
      * @param isAgain whether it was admitted before, and comes back from a replica
      */
     public Verdict arrive(Request request, R waiter, boolean isAgain, ClusterView view) {
@@ -59,17 +59,17 @@ public final class AdmissionControl<R> {
         return waiting.size();
     }
 
-    /** Removes and returns who is to be routed now, or null if nobody waits or the cluster is still saturated. */
+    /** Removes and returns the next entry to route, or null if the queue is empty or the cluster is still saturated. */
     public @Nullable R next(ClusterView view) {
         return waiting.isEmpty() || spec.saturation().isReached(view) ? null : waiting.poll();
     }
 
-    /** Removes and returns those who have waited too long. */
+    /** Removes and returns the entries that have waited too long. */
     public List<R> expired(long nowNanos) {
         return waiting.expired(nowNanos);
     }
 
-    /** Returns when the next one will have waited too long; {@link Long#MAX_VALUE} if nobody waits. */
+    /** Returns when the next entry will have waited too long; {@link Long#MAX_VALUE} if the queue is empty. */
     public long nextExpiryNanos() {
         return waiting.nextExpiryNanos();
     }

@@ -10,7 +10,7 @@ import understudy.routing.Signal;
  *
  * @param rateLimit how many may come
  * @param saturation when they wait, or are turned away where none may wait
- * @param queue where they wait
+ * @param queue size and order of the waiting queue
  * @param ttftLimits which are turned away because their first token would come too late
  * @param ejection which replicas are left out
  */

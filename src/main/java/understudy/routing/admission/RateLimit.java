@@ -3,9 +3,9 @@ package understudy.routing.admission;
 /**
  * Token bucket that requests are paid from: it fills at a rate, up to its burst.
  *
- * @param perSecond what flows in per second; infinite for no limit
+ * @param perSecond inflow per second, in {@code unit}; infinite for no limit
  * @param burst the most that it holds, and holds at first
- * @param unit what a request costs
+ * @param unit measure of a request's cost
  * @param perTenant whether each tenant has a bucket of its own
  */
 public record RateLimit(double perSecond, double burst, Unit unit, boolean perTenant) {
@@ -13,7 +13,7 @@ public record RateLimit(double perSecond, double burst, Unit unit, boolean perTe
     public enum Unit {
         /** One. */
         REQUESTS,
-        /** Its prompt tokens, since nobody knows the length of the answer. */
+        /** Its prompt tokens, since the length of the answer is not known yet. */
         PROMPT_TOKENS
     }
 

@@ -10,7 +10,7 @@ public final class SlowReplicas {
     private final List<Pace> paces = new ArrayList<>();
     private long nextLookNanos;
 
-    /** Pace of a replica in the current interval, and what became of it. */
+    /** Pace of a replica in the current interval, and its ejections. */
     private static final class Pace {
         long nanos;
         long tokens;

@@ -13,7 +13,7 @@ import understudy.engine.Request;
 /**
  * Requests that wait in a router, in the order of their {@link QueueSpec}.
  *
- * @param <R> what waits
+ * @param <R> entry of the queue
  */
 final class WaitingRoom<R> {
     private final QueueSpec spec;
@@ -67,7 +67,7 @@ final class WaitingRoom<R> {
         }
     }
 
-    /** Removes and returns who is first; there must be somebody. */
+    /** Removes and returns the first entry; the room must not be empty. */
     R poll() {
         var lines = byPriority.firstEntry().getValue();
         String tenant = lines.keySet().stream()

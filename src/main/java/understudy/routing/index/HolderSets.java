@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.Arrays;
 
 /**
- * Sets of replicas, each shared by a number of rows: a bit for each replica, by set. Set 0 is empty and nobody's. Not
- * thread safe.
+ * Sets of replicas, each shared by a number of rows: a bit for each replica, by set. Set 0 is empty and belongs to no
+ * row in use. Not thread safe.
  */
 final class HolderSets {
     static final int NONE = 0;

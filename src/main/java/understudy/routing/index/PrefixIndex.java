@@ -156,7 +156,7 @@ public final class PrefixIndex {
         for (int i = 0; i < blockHashes.size(); i++) {
             int previous = row;
             long hash = blockHashes.getLong(i);
-            // What follows a block that is new is new as a rule, so that there is nothing to guess.
+            // Behind a new block comes another new one as a rule, so next() would guess in vain.
             row = isNew ? rows.find(hash) : next(previous, hash);
             isNew = row == HashIndex.NONE;
             if (isNew) {
@@ -215,7 +215,7 @@ public final class PrefixIndex {
         }
     }
 
-    /** Removes a replica from the holders of some rows, which share a set; rows that nobody holds are given back. */
+    /** Removes a replica from the holders of some rows, which share a set; rows without holders are given back. */
     private void exclude(int replica, int first, int last) {
         int set = sets[first];
         if (!holders.contains(set, replica)) {
@@ -233,8 +233,8 @@ public final class PrefixIndex {
     }
 
     /**
-     * Gives some rows, which share a set, one that differs in a replica: that of a neighbour, or their own if nobody
-     * else has it, or a new one.
+     * Gives some rows, which share a set, one that differs in a replica: that of a neighbour, their own if no other row
+     * has it, or a new one.
      */
     private void change(int replica, int first, int last) {
         int set = sets[first];

@@ -16,7 +16,7 @@ final class RowSegments {
     private byte[] numGiven = new byte[128];
     private int numSegments = 1;
 
-    /** Returns a row that nobody uses, the one after {@code previous} if it can be. */
+    /** Returns an unused row, the one after {@code previous} if it can be. */
     int take(int previous) {
         int segment = previous / ROWS;
         if (segment == 0 || previous % ROWS + 1 != numGiven[segment] || numGiven[segment] == ROWS) {

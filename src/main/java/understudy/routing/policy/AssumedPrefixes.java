@@ -12,8 +12,8 @@ import understudy.routing.RoutingPolicyFactory;
 
 /**
  * Cached prefixes as a router without KV events assumes them: a replica has the blocks of the prompts that were sent to
- * it, but for those unused longest where there are too many, or that nobody has used for a while. Deeper blocks of a
- * prompt count as older.
+ * it, but for the least recently used ones beyond a limit, and those unused for a while. Deeper blocks of a prompt
+ * count as older.
  */
 final class AssumedPrefixes extends CachedPrefixes {
     private final int maxBlocks;

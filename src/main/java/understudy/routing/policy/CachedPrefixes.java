@@ -22,7 +22,7 @@ class CachedPrefixes {
     private int[] blocks;
     private long[] blockHashes = {};
 
-    /** What replicas have in their hosts' memories; null until one of them says so. */
+    /** Index of the blocks in the memories of the replicas' hosts; null until a replica reports any. */
     private @Nullable PrefixIndex hostIndex;
 
     private int[] hostBlocks = {};
@@ -61,7 +61,7 @@ class CachedPrefixes {
         return hashes;
     }
 
-    /** Takes note that the prompt that was looked up last goes to a replica; KV events will tell what it has cached. */
+    /** Records that the prompt that was looked up last goes to a replica; KV events will tell what it has cached. */
     void onChosen(int replica, long atNanos) {}
 
     /** Returns which share of the full blocks a replica has, 0 to 1. */

@@ -20,7 +20,7 @@ public final class GuardedPolicy implements RoutingPolicy {
     private RoutingPolicy decided = fallback;
     private boolean hasFailed;
 
-    /** @param onFailure is told what the policy throws, the first time */
+    /** @param onFailure is told the policy's first exception */
     public GuardedPolicy(RoutingPolicy policy, Consumer<RuntimeException> onFailure) {
         this.policy = policy;
         this.onFailure = onFailure;

@@ -37,7 +37,7 @@ public final class KvAware implements RoutingPolicy {
     /**
      * Dynamo's settings of the same names.
      *
-     * @param overlapScoreCredit what a cached block saves, 0 to 1
+     * @param overlapScoreCredit credit for a cached block, 0 to 1
      * @param overlapScoreCreditDecay how fast that falls with the prefill work above the idlest replica's, in requests
      *     like this one
      * @param prefillLoadScale weight of blocks to compute against blocks that decodes hold

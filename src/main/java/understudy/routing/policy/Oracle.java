@@ -24,7 +24,7 @@ final class Oracle extends TtftEstimate {
     static final RoutingPolicyFactory FACTORY =
             new RoutingPolicyFactory("oracle", Set.of(Signal.values()), Oracle::new);
 
-    /** What is left counts as prompts of this length: steps are full then, and attention spans no more. */
+    /** Length of the prompts that remaining tokens count as: steps are full then, and attention spans no more. */
     private static final int PIECE_TOKENS = 8_192;
 
     private final List<UnderWay> underWay = new ArrayList<>();

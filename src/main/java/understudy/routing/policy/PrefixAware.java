@@ -34,7 +34,7 @@ public final class PrefixAware implements RoutingPolicy {
      *
      * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
      * @param balance when the load goes first
-     * @param hostWeight what a block in a host's memory counts, in relation to one on the GPU, 0 to 1 (llm-d: {@code
+     * @param hostWeight weight of a block in a host's memory in relation to one on the GPU, 0 to 1 (llm-d: {@code
      *     kvCacheBackendConfigs})
      */
     public record Options(double cacheThreshold, LoadBalance balance, double hostWeight) {

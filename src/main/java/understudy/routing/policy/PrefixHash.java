@@ -15,9 +15,9 @@ import understudy.routing.RoutingScores;
  * The replica that a {@link HashRing} has for the first tokens of the prompt, unless it has more than its share of the
  * load: then the least loaded one (SMG, {@code model_gateway/src/policies/prefix_hash.rs}).
  *
- * <p>The share is that of the loads with one request more, times a factor. SMG goes back to the ring where nobody is within
- * it, which takes a factor below 1, and that is not allowed here. SMG knows no capacities: here loads and shares are in
- * relation to them. LoRA adapter and cache salt belong to the hash, since KV blocks are not shared across them.
+ * <p>The share is that of the loads with one request more, times a factor. SMG goes back to the ring if no replica is
+ * within it, which takes a factor below 1, and that is not allowed here. SMG knows no capacities: here loads and shares
+ * are in relation to them. LoRA adapter and cache salt belong to the hash, since KV blocks are not shared across them.
  */
 final class PrefixHash implements RoutingPolicy {
     static final String NAME = "prefix-hash";
@@ -28,7 +28,7 @@ final class PrefixHash implements RoutingPolicy {
     private boolean isMoved;
 
     /**
-     * What is hashed, and how much load is too much.
+     * Length of the hashed prefix, and limit of the load.
      *
      * @param prefixTokens of the prompt, at least 1
      * @param loadFactor times of its share that a replica may have, at least 1

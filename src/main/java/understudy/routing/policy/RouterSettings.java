@@ -29,7 +29,7 @@ public final class RouterSettings {
     }
 
     /**
-     * Everything is checked, also what the policy does not use.
+     * All settings are checked, also those that the policy does not use.
      *
      * @param isDisaggregated whether some replicas only compute prompts
      */

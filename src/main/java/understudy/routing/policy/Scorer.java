@@ -14,14 +14,14 @@ interface Scorer {
     /** Returns a score from 0 to 1 for each candidate, at its index. */
     double[] score(Cycle cycle);
 
-    /** Takes note that the request of the cycle that was scored last goes to a replica. */
+    /** Records that the request of the cycle that was scored last goes to a replica. */
     default void onChosen(Cycle cycle, int replica) {}
 
     /**
-     * One decision.
+     * Cycle of scoring: one request, and the views on its cached prefix.
      *
      * @param candidates replicas that the filter has left, at least one
-     * @param precise what they have cached of the prompt according to KV events; nothing if no scorer asks for it
+     * @param precise cached blocks of the prompt according to KV events; nothing if no scorer asks for it
      * @param assumed the same according to what was sent
      * @param hits the better one of the two that are asked for
      */

@@ -34,7 +34,7 @@ final class Scorers {
     /**
      * Kind of scorer.
      *
-     * @param signals what it looks at, beside what the router itself has sent
+     * @param signals signals of replicas that it reads, beside what the router itself has sent
      * @param maker makes one without history
      */
     record Kind(String name, Set<Signal> signals, Supplier<Scorer> maker) {}

@@ -15,7 +15,7 @@ import understudy.routing.Signal;
  * session, and for requests outside of any, the least loaded one. The session that has been quiet longest is forgotten
  * first.
  *
- * <p>A session that leaves its replica stays at the new one. What saturated means is the saturation detector of the Gateway
+ * <p>A session that leaves its replica stays at the new one. Saturation is that of the detector of the Gateway
  * API Inference Extension, which takes 5 waiting requests and 0.8 of the KV cache for a pool; llm-d's "sticky until
  * saturated" asks for an estimate of the time to the first token instead.
  */

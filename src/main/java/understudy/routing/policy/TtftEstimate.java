@@ -44,7 +44,7 @@ class TtftEstimate implements RoutingPolicy {
         return ReplicaChoice.lowest(view, i -> cost(i, view));
     }
 
-    /** Returns what is least where a request goes. */
+    /** Returns the cost of a replica; the request goes where it is least. */
     double cost(int replica, ClusterView view) {
         return ttftNanos[replica];
     }

@@ -31,7 +31,7 @@ public final class ClusterWorker {
     private volatile @Nullable Ending ending;
 
     /**
-     * @param drivers where the sweep may be driven
+     * @param drivers addresses at which the sweep's driver may be
      * @param build of this program
      * @param numSlots runs at a time
      * @param log takes a line for the user, in any thread

@@ -1,7 +1,6 @@
 package understudy.sweep.remote;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.typesafe.config.ConfigRenderOptions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -172,7 +171,7 @@ final class Driver extends AbstractBehavior<Driver.Command> {
             String name = next.point().name();
             try {
                 // JSON, which knows no includes: a worker's files and what it reaches stay its own.
-                String settings = offer.job().merged(next.point()).root().render(ConfigRenderOptions.concise());
+                String settings = offer.job().merged(next.point()).json();
                 String signature = offer.secret().sign("work", offer.sweep(), name, settings);
                 underWay.put(name, next.result());
                 demand.sendNextTo().tell(new Work(offer.sweep(), name, settings, signature));

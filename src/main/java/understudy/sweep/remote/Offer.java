@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import understudy.sweep.SweepJob;
 
 /**
- * What a driver has to offer, and whom it tells about it.
+ * Job that a driver hands out: the build and input digests that a worker must match, and the log for the user.
  *
- * @param secret signs what is offered, and what comes back
+ * @param secret signs the job, and the results
  * @param sweep name of this process's sweep, unlike that of any other one
  * @param build of this program; a worker has the same
  * @param inputs digests of the files that the runs read, by name; a worker has the same

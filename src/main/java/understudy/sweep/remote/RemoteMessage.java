@@ -1,4 +1,4 @@
 package understudy.sweep.remote;
 
-/** What crosses from one machine to another, as CBOR. */
+/** Message between machines, sent as CBOR. */
 interface RemoteMessage {}

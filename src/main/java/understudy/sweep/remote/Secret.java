@@ -17,7 +17,7 @@ import understudy.settings.ScenarioException;
 
 /**
  * Secret that the machines of a sweep share where there is no TLS. It signs what makes one of them work or believe, and
- * is never sent itself: whoever listens at the driver's port while there is no driver hears nothing of use.
+ * is never sent itself, so a process that listens at the driver's port while there is no driver learns nothing of use.
  */
 public final class Secret {
     private static final String ALGORITHM = "HmacSHA256";
@@ -89,7 +89,7 @@ public final class Secret {
         }
     }
 
-    /** Returns a name that no other sweep has, so that what was signed in one is nothing in another. */
+    /** Returns a name that no other sweep has, so that a signature of one is worth nothing in another. */
     static String newName() {
         return HexFormat.of().formatHex(randomBytes());
     }

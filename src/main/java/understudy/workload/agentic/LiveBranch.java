@@ -8,7 +8,7 @@ import understudy.workload.agentic.AgenticSession.Turn;
 
 /** Agent or sub-agent of a session that is being played: how far it is, and its latest prompt. */
 final class LiveBranch {
-    /** What it is doing. */
+    /** Progress of a branch. */
     enum State {
         NOT_STARTED,
         GOES_ON,
@@ -131,7 +131,7 @@ final class LiveBranch {
         return prompt;
     }
 
-    /** Returns the number of what is said in a turn. */
+    /** Returns the number of a turn's text. */
     long textId(int turn) {
         return play.textId(index, turn);
     }

@@ -2,7 +2,7 @@ package understudy.workload.agentic;
 
 import java.util.Locale;
 
-/** What names of files say. */
+/** Kinds of session files, told apart by the endings of their names. */
 final class SessionNames {
     private SessionNames() {}
 

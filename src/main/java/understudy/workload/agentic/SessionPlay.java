@@ -25,7 +25,7 @@ final class SessionPlay {
     /**
      * Starts to play a session.
      *
-     * @param text number of what it says; plays with the same number say the same
+     * @param text number of its text; plays with the same number have the same text
      * @param firstConversation number of its agent's conversation; those of sub-agents follow
      * @param sharesSystemPrompt whether it has the same tools and system prompt as all others
      */
@@ -115,7 +115,7 @@ final class SessionPlay {
         return parentOf(branch) == parent;
     }
 
-    /** Gives up what is left of a branch and of those that would have started from it; returns how many turns. */
+    /** Gives up the rest of a branch and those that would have started from it; returns how many turns. */
     int drop(LiveBranch branch) {
         int numDropped = branch.numTurnsLeft();
         branch.drop();
@@ -148,7 +148,7 @@ final class SessionPlay {
         return sharedBlocks == null ? own : sharedBlocks.getOrDefault(blockId, own);
     }
 
-    /** Returns a number for what a turn of a branch says. */
+    /** Returns a number for the text of a turn of a branch. */
     long textId(int branch, int turn) {
         return HashCommon.murmurHash3(text) >>> 8 ^ (long) branch << MAX_TURNS_BITS ^ turn;
     }

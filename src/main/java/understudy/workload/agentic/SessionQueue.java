@@ -13,9 +13,9 @@ import understudy.workload.files.TraceException;
 final class SessionQueue implements Closeable {
 
     /**
-     * Session that is up.
+     * Next session to play.
      *
-     * @param number the same whenever it is up
+     * @param number number of the session, the same each time it is played
      */
     record Next(long number, AgenticSession session) {}
 

@@ -53,7 +53,7 @@ final class TextLines {
         return next == '\n' ? -1 : next;
     }
 
-    /** What is left of the current line. */
+    /** Stream of the rest of the current line. */
     private final class Line extends InputStream {
         @Override
         public int read() throws IOException {

@@ -41,7 +41,7 @@ final class Timetable {
         this.options = options;
     }
 
-    /** Adds what is left of a session, of which a time is now. */
+    /** Adds the remaining turns of a session, of which a time is now. */
     void add(SessionPlay play, double fromSeconds, long atNanos) {
         var clock = clock(play, fromSeconds, atNanos);
         for (var branch : play.branches()) {

@@ -15,7 +15,7 @@ final class ArchiveBounds {
     private final LongSupplier packedBytes;
 
     /**
-     * Bounds what comes out of an archive.
+     * Bounds the bytes that an archive unpacks to.
      *
      * @param packedBytes how much of the archive has been read, or all of it
      */

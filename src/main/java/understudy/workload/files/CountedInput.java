@@ -17,7 +17,7 @@ public final class CountedInput extends FilterInputStream {
     }
 
     /**
-     * Counts what is read.
+     * Counts the bytes read.
      *
      * @param check takes the number of bytes so far after each read, and throws if they are too many
      */
@@ -44,7 +44,7 @@ public final class CountedInput extends FilterInputStream {
         return numRead;
     }
 
-    /** Reads what is skipped, since that counts, too. */
+    /** Reads the skipped bytes, since they count, too. */
     @Override
     public long skip(long count) throws IOException {
         return readNBytes((int) Math.min(count, MAX_SKIP_BYTES)).length;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Files of a tar archive, gzip'd or not, in its order; links and devices are passed over. */
 final class TarFiles implements NamedFiles {
-    /** Names of 64 KiB, and what else stands in front of a file. */
+    /** Names of 64 KiB, and the other headers in front of a file. */
     private static final int MAX_HEADER_BYTES = 1 << 17;
 
     private final Path archive;
@@ -62,7 +62,7 @@ final class TarFiles implements NamedFiles {
         };
     }
 
-    /** Reads what is left of the current entry; the library would skip it, and not see that it is not all there. */
+    /** Reads the rest of the current entry; the library would skip it, and not see that it is not all there. */
     private void finishEntry() {
         var entry = tar.getCurrentEntry();
         if (entry != null) {

@@ -10,7 +10,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
-/** Opens workload files, compressed by gzip or not; what counts is their content, not their name. */
+/** Opens workload files, compressed by gzip or not; their content decides, not their name. */
 public final class TraceFile {
     private static final int GZIP_MAGIC = 0x1f8b;
     private static final int BUFFER_BYTES = 1 << 16;
@@ -26,7 +26,7 @@ public final class TraceFile {
         }
     }
 
-    /** Returns the content of what may be gzip'd. */
+    /** Returns the content of a stream that may be gzip'd. */
     public static InputStream decompressed(InputStream in) throws IOException {
         var raw = new BufferedInputStream(new Unseekable(in), BUFFER_BYTES);
         return isGzip(raw) ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;

@@ -19,7 +19,7 @@ final class ServeGenFiles {
     private final String path;
     private final TreeMap<Integer, Files> clients = new TreeMap<>();
 
-    /** What has been found of a client. */
+    /** Files found of one client. */
     private static final class Files {
         private @Nullable List<ClientWindow> windows;
         private @Nullable ClientLengths lengths;

@@ -7,7 +7,7 @@ import java.util.List;
  * Options of a day as ServeGen describes it.
  *
  * @param services all of them run side by side
- * @param startSeconds where the day is cut to, on the clock of the services; time counts from there
+ * @param startSeconds beginning of the excerpt on the clock of the services; time counts from there
  * @param durationSeconds after which no request comes any more, above 0
  * @param maxClients takes the clients of each service with most requests; 0 is all
  * @param hasReasoning whether answers have their reasoning in them

@@ -12,7 +12,7 @@ import understudy.workload.trace.TraceRow;
  * Requests of a production day, drawn from what ServeGen publishes of it: for each client its rate and the variation of
  * its gaps in windows of ten minutes, and the distributions of its lengths in windows of six hours. The data say nothing
  * about content, so no two prompts share anything. Each client has random streams of its own, and is the tenant of its
- * requests; what is in memory are the clients, and never the requests.
+ * requests; the clients are held in memory, and never the requests.
  *
  * <p>See <a href="https://github.com/alibaba/ServeGen">ServeGen</a> (Xiang et al., NSDI 2026).
  */
@@ -44,7 +44,7 @@ public final class ServeGenReader implements TraceReader {
     /**
      * Reads the clients.
      *
-     * @throws understudy.workload.trace.TraceException if a service has none, or a file cannot be used
+     * @throws understudy.workload.files.TraceException if a service has none, or a file cannot be used
      */
     public ServeGenReader(ServeGenOptions options, RandomStreams streams) {
         this.options = options;
@@ -53,7 +53,7 @@ public final class ServeGenReader implements TraceReader {
                 .forEach(clients -> clients.forEach(client -> enqueue(new Next(client, options, streams))));
     }
 
-    /** Passes over what a window has before the time to which the day is cut, or after it. */
+    /** Queues a client's next request; those before or after the excerpt of the day are passed over. */
     private void enqueue(Next client) {
         boolean hasNext = client.arrivals.next();
         while (hasNext && client.atNanos() < options.startSeconds() * NANOS_PER_SECOND) {

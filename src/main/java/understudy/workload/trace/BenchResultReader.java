@@ -132,6 +132,6 @@ final class BenchResultReader implements TraceReader {
 
     @Override
     public void close() {
-        // What is read stays in memory until the reader itself goes.
+        // Rows that were read stay in memory until the reader itself goes.
     }
 }

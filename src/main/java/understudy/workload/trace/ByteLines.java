@@ -60,7 +60,7 @@ final class ByteLines implements Closeable {
         return number;
     }
 
-    /** Returns what the line is in, from {@link #start}, for {@link #length} bytes. */
+    /** Returns the buffer with the line, from {@link #start}, for {@link #length} bytes. */
     byte[] bytes() {
         return buffer;
     }
@@ -96,7 +96,7 @@ final class ByteLines implements Closeable {
         }
     }
 
-    /** Looks for a line break in what has been read. */
+    /** Looks for a line break in the bytes read so far. */
     private boolean findEnd() {
         while (end < bufferEnd && buffer[end] != '\n') {
             end++;

@@ -17,7 +17,7 @@ import understudy.settings.Numbers;
 import understudy.workload.files.TraceException;
 import understudy.workload.files.TraceFile;
 
-/** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
+/** A CSV file with a header line, read row by row; its errors are reported with file and line. */
 public final class CsvTable implements Closeable {
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?[0-9]+");
     private static final Pattern PLACE = Pattern.compile(" ?\\(record starting at line (\\d+)\\)");

@@ -53,7 +53,7 @@ public enum TraceFormat {
         }
     };
 
-    /** What the header of our own format says that it is. */
+    /** Name of our own format in its header. */
     public static final String HEADER = "understudy-trace";
 
     public static final int VERSION = 1;

@@ -23,7 +23,7 @@ import understudy.prompt.TokenSource;
  * @param blockHashes of the full blocks of prompt and answer, the first of them in the prompt; at least 0 each
  * @param maxTokens most that the sender accepted
  * @param priority smaller is more urgent
- * @param user who asked; empty if nobody is named
+ * @param user name of the sender's user; empty if none is given
  * @param loraName the LoRA adapter's name; empty for the base model
  * @param text the prompt, or null to leave it out
  */

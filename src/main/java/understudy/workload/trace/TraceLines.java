@@ -74,7 +74,7 @@ public final class TraceLines implements Closeable {
         return false;
     }
 
-    /** Whoever wrote our own format was killed in the middle of the last line. */
+    /** Returns whether a writer of our own format was killed in the middle of the last line. */
     private boolean isCutOff() {
         return blockSize > 0 && !lines.hasBreak();
     }
@@ -196,7 +196,7 @@ public final class TraceLines implements Closeable {
                 throw problem("something follows the JSON object");
             }
         } catch (JsonProcessingException e) {
-            // Where in the line it began says nothing that its number does not.
+            // The parser's column within the line says nothing that the line's number does not.
             throw problem(
                     "not JSON: " + START_MARKER.matcher(e.getOriginalMessage()).replaceAll(""));
         } catch (IOException e) {

@@ -13,7 +13,7 @@ import understudy.prompt.TokenSuffix;
 /**
  * One request of a trace.
  *
- * @param line where it stands in its file, from 1
+ * @param line number of its line in the file, from 1
  * @param arrivalNanos on the clock of the trace, at least 0
  * @param numPromptTokens at least 1
  * @param blockIds names of the blocks with which the prompt begins; equal ids stand for equal tokens, and what no block
@@ -23,11 +23,12 @@ import understudy.prompt.TokenSuffix;
  * @param numOutputTokens at least 1
  * @param maxTokens most that the sender accepted; 0 if the trace says nothing
  * @param priority smaller is more urgent; 0 if the trace says nothing
- * @param tenant who pays for it; empty if the trace says nothing
+ * @param tenant customer who pays for it; empty if the trace says nothing
  * @param loraName the LoRA adapter's name; empty for the base model
  * @param turn the place in a conversation
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record TraceRow(
         long line,
         long arrivalNanos,

@@ -9,8 +9,8 @@ import understudy.workload.Workload;
 import understudy.workload.files.TraceException;
 
 /**
- * Replays a trace: every row is a request of its own, sent when the trace says, whatever became of the others. Time
- * counts from the first row, whose problems show when the workload is created.
+ * Replays a trace: every row is a request of its own, sent when the trace says, without regard to answers. Time counts
+ * from the first row, whose problems show when the workload is created.
  */
 public final class TraceWorkload implements Workload {
     /** Latest arrival in virtual time, 31 years, which leaves enough for the run itself. */

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.api.EmulationServer;
 import understudy.scenario.Scenario;
-import understudy.scenario.ServerSettings;
 
 /**
  * Command lines of public manifests, as they stand there but for variables, which have the values that the manifests give
@@ -165,7 +164,7 @@ final class PublicManifestsTest {
         return EmulationServer.start(
                 scenario.clusterSpec(null, false),
                 scenario.speed(),
-                ServerSettings.read(scenario),
+                scenario.server().read(),
                 scenario.kvEvents(),
                 null,
                 api -> List.of());

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.media.MediaKind;
 import understudy.api.media.MediaProcessor;
-import understudy.scenario.ServerSettings;
 import understudy.settings.Defaults;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
@@ -80,9 +79,8 @@ final class VllmSettingsTest {
                 "--mm-processor-kwargs.max_pixels",
                 "1003520");
 
-        var media = ServerSettings.read(vllm.over(SCENARIO, Map.of(), Map.of()))
-                .model()
-                .media();
+        var media =
+                vllm.over(SCENARIO, Map.of(), Map.of()).server().read().model().media();
 
         assertThat(media.processor()).isEqualTo(MediaProcessor.QWEN2_VL);
         assertThat(media.limits())
@@ -273,7 +271,10 @@ final class VllmSettingsTest {
 
         assertThat(of("m", "--chat-template", file.toString()).settings())
                 .containsEntry("server.chat-template", file.toString());
-        assertThat(ServerSettings.read(of("m", "--chat-template", text).over(SCENARIO, Map.of(), Map.of()))
+        assertThat(of("m", "--chat-template", text)
+                        .over(SCENARIO, Map.of(), Map.of())
+                        .server()
+                        .read()
                         .model()
                         .chatTemplate())
                 .isNotNull();
@@ -306,7 +307,8 @@ final class VllmSettingsTest {
         var vllm = of(("m " + words.formatted(directory)).split(" "));
         var scenario = vllm.over(SCENARIO, Map.of(), Map.of());
 
-        assertThatThrownBy(() -> VllmSettings.namingFlags(() -> ServerSettings.read(scenario)))
+        assertThatThrownBy(
+                        () -> VllmSettings.namingFlags(() -> scenario.server().read()))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining(message);
     }
@@ -321,8 +323,7 @@ final class VllmSettingsTest {
     })
     void accessLog_isOnUnlessAFlagTurnsItOff(String words, boolean isOn) {
         var vllm = of(words.split(" "));
-        var surface =
-                ServerSettings.read(vllm.over(SCENARIO, Map.of(), Map.of())).surface();
+        var surface = vllm.over(SCENARIO, Map.of(), Map.of()).server().read().surface();
 
         assertThat(surface.hasAccessLog()).isEqualTo(isOn);
         assertThat(surface.unlogged().contains("/health")).isEqualTo(words.contains("/health"));
@@ -331,12 +332,13 @@ final class VllmSettingsTest {
 
     @Test
     void docsAndDevelopmentMode_areThoseOfVllm() {
-        var plain =
-                ServerSettings.read(of("m").over(SCENARIO, Map.of(), Map.of())).surface();
-        var other = ServerSettings.read(VllmSettings.of(
-                                List.of("m", "--disable-fastapi-docs", "--tensor-parallel-size", "2"),
-                                Map.of("VLLM_SERVER_DEV_MODE", "1"))
-                        .over(SCENARIO, Map.of(), Map.of()))
+        var plain = of("m").over(SCENARIO, Map.of(), Map.of()).server().read().surface();
+        var other = VllmSettings.of(
+                        List.of("m", "--disable-fastapi-docs", "--tensor-parallel-size", "2"),
+                        Map.of("VLLM_SERVER_DEV_MODE", "1"))
+                .over(SCENARIO, Map.of(), Map.of())
+                .server()
+                .read()
                 .surface();
 
         assertThat(plain.hasDocs()).isTrue();
@@ -420,15 +422,14 @@ final class VllmSettingsTest {
 
     @Test
     void everySettingOfTheTable_isOne() {
-        var keys = new KnownKeys(Defaults.CONFIG).leaves();
+        var keys = new KnownKeys(Defaults.SCENARIO).leaves();
 
         assertThat(Flags.ALL.stream().flatMap(flag -> flag.setting().stream())).isSubsetOf(keys);
     }
 
     @Test
     void othersReachTheServer_butNotItsAdmin() {
-        var http =
-                ServerSettings.read(of("m").over(SCENARIO, Map.of(), Map.of())).http();
+        var http = of("m").over(SCENARIO, Map.of(), Map.of()).server().read().http();
 
         assertThat(http.host()).isEqualTo("0.0.0.0");
         assertThat(http.port()).isEqualTo(8000);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -129,8 +128,7 @@ final class EngineFamilyProviderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void lawsHold_whateverHappens(int seed) throws InterruptedException {
-        var scenario =
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("seed = " + seed + "\n" + SETTINGS + """
+        var scenario = new ScenarioFile(Map.of()).load(Section.of("seed = " + seed + "\n" + SETTINGS + """
                     cluster.replicas = 2
                     engine.max-model-len = 300
                     kv-cache { num-gpu-blocks = 40, block-size = 8 }

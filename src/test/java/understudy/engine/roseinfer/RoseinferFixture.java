@@ -9,11 +9,12 @@ import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.engine.vllm.EngineFixture;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.content.PromptConfig;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.Xxh3BlockHasher;
 
@@ -36,13 +37,12 @@ final class RoseinferFixture {
 
     RoseinferPlanner planner() {
         if (planner == null) {
-            var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(4), numBlocks)
-                    .withEnablePrefixCaching(caches)
-                    .withMaxModelLen(maxModelLen)
-                    .withEvictionPolicy(evictionPolicy)
-                    .withFreeOrder(FreeOrder.UNHASHED_FIRST)
-                    .withPrefixUnit(PrefixUnit.PROMPT)
-                    .withSharesWithinStep(dedups);
+            var kvCache = new PromptConfig(
+                    KvBlocks.of(new Xxh3BlockHasher(4), numBlocks)
+                            .withEnablePrefixCaching(caches)
+                            .withMaxModelLen(maxModelLen),
+                    new FreeBlocks(evictionPolicy, FreeOrder.UNHASHED_FIRST),
+                    dedups);
             planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill), kvCache);
             memory = new PromptKvCache(kvCache);
         }

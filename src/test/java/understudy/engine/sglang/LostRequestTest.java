@@ -2,7 +2,6 @@ package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.typesafe.config.ConfigFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -15,6 +14,7 @@ import understudy.report.Outcome;
 import understudy.report.RunRecord;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 /**
  * Runs in which SGLang loses a request. As in {@link PreemptionTest} there are 20 tokens: "stays" holds 6, "victim" 2; the
@@ -51,8 +51,7 @@ final class LostRequestTest {
                 0.008,10,4,5
                 """);
         var scenario = Scenario.read(new ScenarioFile(Map.of())
-                .load(ConfigFactory.parseString(
-                        SETTINGS + settings + "\nworkload { kind = csv, trace = \"" + trace + "\" }")));
+                .load(Section.of(SETTINGS + settings + "\nworkload { kind = csv, trace = \"" + trace + "\" }")));
         try (var emulation = new Emulation()) {
             emulation.start(scenario.clusterSpec(scenario.workloadSource(), true), Double.POSITIVE_INFINITY);
             return emulation.await(TimeUnit.SECONDS.toMillis(60)).run();

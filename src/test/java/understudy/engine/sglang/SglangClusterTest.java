@@ -3,7 +3,6 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +19,7 @@ import understudy.report.Outcome;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
 /** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
@@ -64,6 +64,23 @@ final class SglangClusterTest {
         }
     }
 
+    /**
+     * With 3 drafts that are all accepted a decode brings 4 tokens. The prefill gives 1 at 14 ms, the decodes 4 each at 24 and at
+     * 34 ms: of the last, 2 are behind the end of an answer of 7.
+     */
+    @Test
+    void drafts_bringSeveralTokensAStep() {
+        String eagle = "engine.sglang { speculative-algorithm = eagle3, simulate-acc-len = 4 }";
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + eagle)) {
+            var request = cluster.submit(100, 7);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(request.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI, 34 * MILLI);
+            assertThat(request.finished().numOutputTokens()).isEqualTo(7);
+            cluster.check().hasCompleted(1);
+        }
+    }
+
     @Test
     void crash_takesRequestsToTheOtherReplica() {
         try (var cluster = EmulatedCluster.startPaused(SETTINGS + "cluster.replicas = 2, faults.on-crash = resume")) {
@@ -94,12 +111,21 @@ final class SglangClusterTest {
                 "9 | router.policy = kv-aware",
                 "10 | router.policy = kv-aware, engine.sglang.page-size = 16",
                 "11 | engine.sglang { retraction-policy = priority, enable-priority-scheduling = true,"
-                        + " disable-priority-preemption = true }"
+                        + " disable-priority-preemption = true }",
+                // Half of the 24 layers have a window of 128 tokens, and a pool of 0.8 * 640 = 512 tokens.
+                "12 | latency.llm = gpt-oss-20b, engine.sglang.swa-eviction-interval = 4",
+                "13 | latency.llm = gpt-oss-20b, engine.sglang { page-size = 4, swa-eviction-interval = 1 }",
+                "14 | latency.llm = gpt-oss-20b, engine.sglang { disable-radix-cache = true, enable-mixed-chunk = true }",
+                "15 | latency.llm = gpt-oss-20b, engine.sglang { chunked-prefill-size = -1, schedule-policy = lpm }",
+                "16 | engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2.5 }",
+                "17 | engine.sglang { speculative-algorithm = eagle3, simulate-acc-len = 1.7, speculative-num-steps = 2,"
+                        + " speculative-eagle-topk = 2, speculative-num-draft-tokens = 5, page-size = 4,"
+                        + " disable-overlap-schedule = true }",
+                "18 | engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 3, disable-radix-cache = true }"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
-                .load(ConfigFactory.parseString(
-                        "seed = " + seed + "\n" + SETTINGS + """
+                .load(Section.of("seed = " + seed + "\n" + SETTINGS + """
                     cluster.replicas = 2
                     engine.max-model-len = 300
                     engine.sglang { max-total-tokens = 640, chunked-prefill-size = 64, max-running-requests = 8 }
@@ -122,6 +148,41 @@ final class SglangClusterTest {
         assertThat(failure).isEmpty();
     }
 
+    /**
+     * Eight prefixes of 150 tokens do not fit the 640 of the GPU, but they do the 1,280 of the host: with it more is found. A
+     * token's copy takes 131,072 bytes / 13.1072 GB/s = 10 us.
+     */
+    @ParameterizedTest
+    @CsvSource({"write-through", "write-through-selective", "write-back"})
+    void copiesOnTheHost_findMore(String policy) throws Exception {
+        String host = "engine.sglang { enable-hierarchical-cache = true, hicache-write-policy = " + policy + " }\n";
+
+        assertThat(numHitTokens(host)).isGreaterThan(numHitTokens("") + 1000);
+    }
+
+    private static long numHitTokens(String settings) throws Exception {
+        var file = new ScenarioFile(Map.of()).load(Section.of(SETTINGS + """
+            engine.max-model-len = 300
+            engine.sglang { max-total-tokens = 640, chunked-prefill-size = 64, max-running-requests = 8 }
+            kv-cache.tiers.host.bandwidth = 13.1072
+            workload {
+              requests = 200
+              arrivals.request-rate = 10
+              lengths { prompt { kind = uniform, min = 1, max = 50 }, output { kind = uniform, min = 1, max = 20 } }
+              prefix-groups { count = 8, length { kind = fixed, mean = 150 } }
+            }
+            """ + settings));
+        assertThat(new Fuzzer(1, List.of(new RunCheck())).failure(file)).isEmpty();
+        var scenario = Scenario.read(file);
+        try (var emulation = new Emulation()) {
+            emulation.start(scenario.clusterSpec(scenario.workloadSource(), true), Double.POSITIVE_INFINITY);
+            var run = emulation.await(120_000).run();
+
+            assertThat(Invariants.check(run)).isEmpty();
+            return run.replicas().get(0).stats().prefixCache().hits();
+        }
+    }
+
     private static final String MIXED = """
         latency.model = linear
         latency.linear { per-step = 10ms, per-token = 1us, per-decode-seq = 0ns, per-kv-token = 0ns }
@@ -137,8 +198,7 @@ final class SglangClusterTest {
     @ParameterizedTest
     @CsvSource({"kv-aware, 1", "prefix-aware, 2", "round-robin, 3"})
     void mixedGroups_loseNothing(String policy, int seed) throws Exception {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + """
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + """
             router.policy = %s
             seed = %d
             faults {
@@ -177,8 +237,7 @@ final class SglangClusterTest {
     /** With events in blocks of 8 tokens, a prefix of 16 is one, on a replica with pages of 1 and on one with pages of 32. */
     @Test
     void prefix_countsInTheBlocksOfTheFirstEngineWithBlocks() {
-        var engines = Scenario.read(
-                        new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + "router.policy = kv-aware")))
+        var engines = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + "router.policy = kv-aware")))
                 .groups();
 
         assertThat(engines)
@@ -199,5 +258,15 @@ final class SglangClusterTest {
                     """))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining("must have one engine.kind, not sglang and vllm");
+    }
+
+    @Test
+    void rolesOfSglang_areRefused() {
+        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
+                    engine.kind = sglang
+                    cluster.groups = [{ name = prefills, role = prefill }, { name = decodes, role = decode }]
+                    """))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("groups with roles and kv-connector = nixl, need engine.kind = vllm");
     }
 }

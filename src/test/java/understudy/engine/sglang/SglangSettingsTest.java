@@ -3,20 +3,20 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.kvcache.radix.RadixConfig;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** The section {@code engine.sglang}, and what follows from the GPU's memory. */
 final class SglangSettingsTest {
     private static SglangSpec read(String settings) {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("engine.kind = sglang\n" + settings)));
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of("engine.kind = sglang\n" + settings)));
         return (SglangSpec) scenario.engine();
     }
 
@@ -68,6 +68,73 @@ final class SglangSettingsTest {
                 .isEqualTo(9);
     }
 
+    /**
+     * 12 of 24 layers of gpt-oss-20b have a window: full * 12 + 0.8 * full * 12 is what 24 layers have in one pool, so that full is
+     * 24 / 21.6 of it.
+     */
+    @Test
+    void hybridWindow_sharesOutTheMemoryOfAllLayers() {
+        String hardware = "latency { model = roofline, llm = gpt-oss-20b, gpu = h100-sxm }\n";
+        var hybrid = read(hardware).config().memory();
+        var plain = read(hardware + "engine.sglang.disable-hybrid-swa-memory = true")
+                .config()
+                .memory();
+
+        assertThat(plain.window()).isNull();
+        assertThat(hybrid.window()).isEqualTo(new RadixConfig.Window(128, 0.8));
+        assertThat(hybrid.maxTotalTokens()).isEqualTo((int) (plain.maxTotalTokens() / 0.9));
+    }
+
+    /** As in SGLang, whose list of models with two pools has no Gemma of these; five of six layers of Gemma 3 have a window. */
+    @Test
+    void windowOfOtherModels_hasAPoolOnlyIfAsked() {
+        String gemma = "latency { llm = gemma-3-12b }, engine.sglang.max-total-tokens = 10000\n";
+
+        assertThat(read(gemma).config().memory().window()).isNull();
+        assertThat(read(gemma + "engine.sglang.disable-hybrid-swa-memory = false")
+                        .config()
+                        .memory()
+                        .windowTokens())
+                .isEqualTo(8000);
+    }
+
+    /**
+     * 5 steps, 4 branches, 8 tokens, pages of 4: a verification takes max(floor((2 * 3 + 5) / 4) * 4 * 4, 8) = 32 places, and the
+     * reserve is twice that. A request gets 1,000 - 4 - 1 - 64 - 4 = 927 tokens of a pool of 1,000.
+     */
+    @Test
+    void drafts_haveTheirPlaces() {
+        var spec = read("""
+            engine.sglang {
+              max-total-tokens = 1000, page-size = 4, enable-mixed-chunk = true, speculative-algorithm = eagle
+              speculative-num-steps = 5, speculative-eagle-topk = 4, speculative-num-draft-tokens = 8, simulate-acc-len = 3
+            }
+            """);
+
+        assertThat(spec.config().memory().eagleReserve()).isEqualTo(64);
+        assertThat(spec.config().verification()).isEqualTo(new SglangConfig.Verification(5, 8));
+        assertThat(spec.config().mixesChunks()).isFalse();
+        assertThat(spec.kvCache().maxTokens()).isEqualTo(927);
+    }
+
+    /**
+     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and at 64 GB/s a token takes 2,048 ns. Without a
+     * size the host has 2.5 times the tokens of the GPU.
+     */
+    @Test
+    void hostMemory_hasASizeAndABandwidth() {
+        String settings = "kv-cache.tiers.host.bandwidth = 64, engine.sglang { enable-hierarchical-cache = true,"
+                + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
+
+        assertThat(read(settings).config().memory().hierarchy())
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+        assertThat(read(settings + "engine.sglang.hicache-size = 1")
+                        .config()
+                        .memory()
+                        .hierarchy())
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+    }
+
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
     @Test
     void answer_isCutToThePool() {
@@ -89,7 +156,18 @@ final class SglangSettingsTest {
                 "kv-cache.gpu-memory-utilization = 0.5 | kv-cache.gpu-memory-utilization is 0.5, which means nothing",
                 "engine.speculative.method = ngram | engine.speculative.method is \"ngram\", which means nothing",
                 "engine.sglang.page-size = 0 | engine.sglang.page-size is 0, must be from 1 to 4096",
+                "engine.sglang { page-size = 4, chunked-prefill-size = 3 } | less than a page (page-size = 4)",
                 "latency.pipeline-parallel-size = 2 | which has no pipeline here",
+                "latency.llm = gpt-oss-20b, engine.sglang.max-total-tokens = 160 | which leaves 128 of 160 tokens to layers",
+                "engine.sglang.speculative-algorithm = ngram | must be one of none, eagle, eagle3",
+                "engine.sglang.speculative-algorithm = eagle | engine.sglang.simulate-acc-len is \"none\"",
+                "engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2, speculative-num-draft-tokens = 8 } |"
+                        + " which is speculative-num-steps + 1",
+                "latency.llm = gpt-oss-20b, engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2 } |"
+                        + " set disable-hybrid-swa-memory = true",
+                "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
+                "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
+                "kv-cache.tiers.host.gib = 8 | kv-cache.tiers.host.gib is 8, which means nothing to engine.kind = sglang",
                 "engine { kind = vllm, sglang.page-size = 16 } | engine.sglang.page-size is 16, which needs engine.kind = sglang",
             })
     void settingsThatCannotBe_areRefused(String settings, String problem) {

@@ -9,11 +9,12 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.StepPlan;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.connector.TransferJob;
 import understudy.kvcache.content.ConnectedKvCacheManager;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierSpec;
@@ -21,7 +22,7 @@ import understudy.prompt.Xxh3BlockHasher;
 
 /** What an engine owes to a memory with a connector; blocks have 16 tokens. */
 final class ConnectedEngineTest {
-    private static final KvCacheConfig PLAIN = KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100);
+    private static final ContentConfig PLAIN = ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 100));
 
     @Test
     void lastRequestThatEnds_isFollowedByOnePlan_withWhichTheRestOfItIsStored() {
@@ -133,11 +134,11 @@ final class ConnectedEngineTest {
         return jobs.stream().map(job -> job.gpuBlocks().size()).toList();
     }
 
-    private static KvCacheConfig offloading(boolean defersFrees) {
+    private static ContentConfig offloading(boolean defersFrees) {
         return PLAIN.withConnector(new OffloadingSpec(TierSpec.of(10), 1, false, defersFrees, false, 0));
     }
 
-    private static EngineCore engine(KvCacheConfig kvCache) {
+    private static EngineCore engine(ContentConfig kvCache) {
         return new EngineCore(
                 new VllmSpec(SchedulerConfig.VLLM.withAsyncScheduling(false), RequestLimits.NONE, kvCache));
     }

@@ -20,10 +20,9 @@ import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.engine.StepPlan;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -77,17 +76,20 @@ final class DecodeCohortTest {
     }
 
     /** Small enough for preemptions in some runs, and large enough for none in others. */
-    private static KvCacheConfig memory(Random random) {
+    private static ContentConfig memory(Random random) {
         int blockSize = 1 + random.nextInt(6);
         int numBlocks = 40 + random.nextInt(400);
-        return KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                .withEnablePrefixCaching(random.nextInt(4) > 0)
-                .withPrefixUnit(PrefixUnit.BLOCK)
-                .withSharesWithinStep(random.nextInt(6) > 0)
-                .withPrefixes(PrefixOptions.ofContent(
-                        random.nextInt(3) > 0 ? FullHit.RECOMPUTE_LAST_TOKEN : FullHit.DECODE_DIRECTLY,
-                        random.nextInt(3) > 0))
+        boolean caches = random.nextInt(4) > 0;
+        boolean sharesWithinStep = random.nextInt(6) > 0;
+        var fullHit = random.nextInt(3) > 0 ? FullHit.RECOMPUTE_LAST_TOKEN : FullHit.DECODE_DIRECTLY;
+        boolean cachesGeneratedBlocks = random.nextInt(3) > 0;
+        var blocks = KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks)
+                .withEnablePrefixCaching(caches)
                 .withMaxModelLen(20 + random.nextInt((numBlocks - 20) * blockSize));
+        return ContentConfig.vllm(blocks)
+                .withSharesWithinStep(sharesWithinStep)
+                .withFullHit(fullHit)
+                .withCachesGeneratedBlocks(cachesGeneratedBlocks);
     }
 
     /** What happens before a step: requests that come, one that is aborted, or a reset. */
@@ -141,7 +143,7 @@ final class DecodeCohortTest {
         private long nowNanos;
         int numWithCohort;
 
-        Side(SchedulerConfig config, KvCacheConfig memoryConfig) {
+        Side(SchedulerConfig config, ContentConfig memoryConfig) {
             this.config = config;
             planner = new StepPlanner(config, memoryConfig);
             memory = new KvCacheManager(memoryConfig);

@@ -11,8 +11,9 @@ import understudy.engine.RequestLimits;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.content.ContentConfig;
 import understudy.prompt.Xxh3BlockHasher;
 
 final class EngineCoreTest {
@@ -161,7 +162,7 @@ final class EngineCoreTest {
         return new EngineCore(new VllmSpec(
                 SchedulerConfig.VLLM.withAsyncScheduling(isAsync),
                 RequestLimits.NONE,
-                KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100).withEnablePrefixCaching(false)));
+                ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 100).withEnablePrefixCaching(false))));
     }
 
     private static Request request(long id) {

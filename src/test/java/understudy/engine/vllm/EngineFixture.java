@@ -17,9 +17,8 @@ import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.KvBlocks;
+import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -50,12 +49,12 @@ public final class EngineFixture {
 
     StepPlanner planner() {
         if (planner == null) {
-            var memory = KvCacheConfig.vllm(new Xxh3BlockHasher(16), numBlocks)
+            var blocks = KvBlocks.of(new Xxh3BlockHasher(16), numBlocks)
                     .withEnablePrefixCaching(caches)
-                    .withMaxModelLen(maxModelLen)
-                    .withPrefixUnit(PrefixUnit.BLOCK)
+                    .withMaxModelLen(maxModelLen);
+            var memory = ContentConfig.vllm(blocks)
                     .withSharesWithinStep(sharesWithinStep)
-                    .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(speculation.usesEagle()));
+                    .withDropsLastHit(speculation.usesEagle());
             var scheduler = SchedulerConfig.VLLM
                     .with()
                     .maxNumSeqs(maxNumSeqs)

@@ -15,15 +15,19 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.StepPlan;
 import understudy.engine.vllm.queue.SchedulingPolicy;
+import understudy.kvcache.BlockCacheSpec;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.content.ContentConfig;
+import understudy.kvcache.content.ContentConfigBuilder;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.hybrid.HybridConfig;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
@@ -60,7 +64,7 @@ final class EngineInvariantsTest {
     private static final class RandomRun {
         private final Random random;
         private final SchedulerConfig config;
-        private final KvCacheConfig memory;
+        private final BlockCacheSpec memory;
         private final StepPlanner planner;
         private final KvCache kvCache;
         private final DirectEngine engine;
@@ -96,25 +100,26 @@ final class EngineInvariantsTest {
                     .decodeCohortMinSeqs(random.nextInt(4))
                     .prefillScheduleInterval(1 + random.nextInt(3))
                     .build();
-            var plain = KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                    .with()
-                    .enablePrefixCaching(caches)
-                    .maxModelLen(maxModelLen)
-                    .watermarkBlocks(random.nextInt(3))
-                    .evictionPolicy(pick(EvictionPolicy.values()))
-                    .freeOrder(pick(FreeOrder.values()))
+            var blocks = KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks)
+                    .withEnablePrefixCaching(caches)
+                    .withMaxModelLen(maxModelLen)
+                    .withWatermarkBlocks(random.nextInt(3));
+            var plain = ContentConfigBuilder.builder()
+                    .blocks(blocks)
+                    .freeBlocks(new FreeBlocks(pick(EvictionPolicy.values()), pick(FreeOrder.values())))
                     .promotesFullBlocks(random.nextInt(3) == 0)
                     .sharesWithinStep(shares)
-                    .prefixes(PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0))
+                    .fullHit(pick(FullHit.values()))
+                    .cachesGeneratedBlocks(random.nextInt(3) > 0)
                     .build();
             memory = hasGroups ? withGroups(plain) : plain;
             planner = new StepPlanner(config, memory);
-            kvCache = VllmMemory.create(memory);
+            kvCache = memory.create();
             engine = new DirectEngine(planner, kvCache);
         }
 
         /** Groups with blocks of one size, and sequences of which one fits into an empty memory. */
-        private KvCacheConfig withGroups(KvCacheConfig plain) {
+        private HybridConfig withGroups(ContentConfig plain) {
             var list = new ArrayList<KvGroup>();
             for (int i = random.nextInt(3); i >= 0; i--) {
                 var kind = pick(KvGroup.Kind.values());
@@ -125,10 +130,10 @@ final class EngineInvariantsTest {
             int threshold = config.longPrefillTokenThreshold();
             int maxChunk = threshold > 0 ? Math.min(threshold, budget) : budget;
             var groups = new KvGroups(list, interval, config.maxStepsInFlight() * budget, maxChunk);
-            return plain.withGroups(groups)
-                    .withPrefixes(PrefixOptions.VLLM)
+            var blocks = plain.blocks()
                     .withMaxModelLen(Math.max(
                             2, Math.min(plain.maxModelLen(), groups.maxTokens(numBlocks - 1, plain.maxModelLen()))));
+            return new HybridConfig(blocks, plain.freeBlocks(), plain.sharesWithinStep(), false, groups);
         }
 
         void disturb() {
@@ -195,7 +200,7 @@ final class EngineInvariantsTest {
                 handles.add(planner.requests().running(i).handle());
             }
             var tables = kvCache.snapshot(handles).blockTables();
-            if (memory.groups() != null) {
+            if (memory instanceof HybridConfig) {
                 return;
             }
             for (int i = 0; i < tables.size(); i++) {

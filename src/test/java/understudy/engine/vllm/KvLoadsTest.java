@@ -17,11 +17,12 @@ import understudy.engine.StepPlan;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.NixlSpec;
+import understudy.kvcache.content.ContentConfig;
 import understudy.prompt.Xxh3BlockHasher;
 
 /** Requests whose KV is on its way, before a memory that answers what the test says; blocks have 16 tokens. */
@@ -31,7 +32,7 @@ final class KvLoadsTest {
     private final EngineCore engine = new EngineCore(new VllmSpec(
             SchedulerConfig.VLLM.withAsyncScheduling(false),
             RequestLimits.NONE,
-            KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100).withConnector(new NixlSpec(true, false))));
+            ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 100)).withConnector(new NixlSpec(true, false))));
 
     /** Requests that the memory was asked to admit in the plan before. */
     private final List<Long> asked = new ArrayList<>();

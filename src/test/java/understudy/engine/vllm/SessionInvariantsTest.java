@@ -15,13 +15,13 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.StepPlan;
-import understudy.kvcache.GlobalPrefixLimits;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.session.GlobalPrefixLimits;
+import understudy.kvcache.session.SessionConfig;
 import understudy.kvcache.session.SessionKvCache;
+import understudy.kvcache.session.SessionMode;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SessionTurn;
@@ -87,17 +87,12 @@ final class SessionInvariantsTest {
                     .prefillScheduleInterval(1 + random.nextInt(3))
                     .build();
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
-            var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                    .with()
-                    .maxModelLen(maxModelLen)
-                    .watermarkBlocks(random.nextInt(3))
-                    .recordsEvents(false)
-                    .prefixes(new PrefixOptions(
-                            random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
-                            true,
-                            mode,
-                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)))
-                    .build();
+            var blocks = KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks)
+                    .withMaxModelLen(maxModelLen)
+                    .withWatermarkBlocks(random.nextInt(3));
+            var fullHit = random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN;
+            var prefixes = new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize);
+            var kvCache = new SessionConfig(blocks, true, mode, prefixes, fullHit);
             planner = new StepPlanner(config, kvCache);
             memory = new SessionKvCache(kvCache);
             engine = new DirectEngine(planner, memory);

@@ -18,17 +18,30 @@ final class CellScenarioTest {
     void cell_isAClosedLoopOnItsModelAndGpus() {
         var config = SCENARIO.of(setup("openai/gpt-oss-120b", "h200_sxm", "nvfp4", 4, 1, 4, 1), "roofline");
 
-        assertThat(config.getString("latency.llm")).isEqualTo("gpt-oss-120b");
-        assertThat(config.getString("latency.gpu")).isEqualTo("h200");
-        assertThat(config.getString("latency.dtype")).isEqualTo("auto");
-        assertThat(config.getString("kv-cache.kv-cache-dtype")).isEqualTo("auto");
-        assertThat(config.getInt("latency.tensor-parallel-size")).isEqualTo(4);
-        assertThat(config.getInt("engine.max-num-seqs")).isEqualTo(16);
-        assertThat(config.getInt("engine.max-num-batched-tokens")).isEqualTo(8192);
-        assertThat(config.getInt("workload.requests")).isEqualTo(160);
+        assertThat(config.text("latency.llm")).isEqualTo("gpt-oss-120b");
+        assertThat(config.text("latency.gpu")).isEqualTo("h200");
+        assertThat(config.text("latency.dtype")).isEqualTo("auto");
+        assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo("auto");
+        assertThat(config.text("latency.tensor-parallel-size")).isEqualTo("4");
+        assertThat(config.text("engine.max-num-seqs")).isEqualTo("16");
+        assertThat(config.text("engine.max-num-batched-tokens")).isEqualTo("8192");
+        assertThat(config.text("workload.requests")).isEqualTo("160");
         // 0.8 of 1024 and of 100.
-        assertThat(config.getInt("workload.lengths.prompt.min")).isEqualTo(819);
-        assertThat(config.getInt("workload.lengths.output.min")).isEqualTo(80);
+        assertThat(config.text("workload.lengths.prompt.min")).isEqualTo("819");
+        assertThat(config.text("workload.lengths.output.min")).isEqualTo("80");
+    }
+
+    @Test
+    void cellOfSglang_hasTheLimitsOfItsScenario() {
+        var sglang = new CellScenario(
+                new ScenarioFile(Map.of()), "conf/validation/closed-loop-sglang.conf", Map.of("latency.gpu", "h200"));
+        var config = sglang.of(setup("meta-llama/Llama-3.1-8B", "h200_sxm", "fp8", 1, 1, 1, 1), "roofline");
+
+        assertThat(sglang.engineKind()).isEqualTo("sglang");
+        assertThat(config.text("engine.max-num-seqs")).isEqualTo("auto");
+        // Scales for a KV cache in FP8 are taken by vLLM alone.
+        assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo("auto");
+        assertThat(config.text("workload.max-concurrency")).isEqualTo("16");
     }
 
     @ParameterizedTest
@@ -45,8 +58,8 @@ final class CellScenarioTest {
     void formats_areThoseOfTheCheckpoint(String model, String weights, String dtype, String kvCacheDtype) {
         var config = SCENARIO.of(setup(model, "b200_sxm", weights, 1, 1, 1, 1), "roofline");
 
-        assertThat(config.getString("latency.dtype")).isEqualTo(dtype);
-        assertThat(config.getString("kv-cache.kv-cache-dtype")).isEqualTo(kvCacheDtype);
+        assertThat(config.text("latency.dtype")).isEqualTo(dtype);
+        assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo(kvCacheDtype);
     }
 
     /** Parts of 768 / 2 are three blocks of 128, of 768 / 4 one and a half: such experts stay whole. */

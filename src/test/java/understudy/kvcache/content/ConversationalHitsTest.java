@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Settlement;
@@ -170,8 +170,8 @@ final class ConversationalHitsTest {
     }
 
     private static KvCacheManager manager(int numBlocks) {
-        return new KvCacheManager(
-                KvCacheConfig.vllm(new Xxh3BlockHasher(4), numBlocks).withMaxModelLen(10_000));
+        return new KvCacheManager(ContentConfig.vllm(
+                KvBlocks.of(new Xxh3BlockHasher(4), numBlocks).withMaxModelLen(10_000)));
     }
 
     private static int[] tokens(int first, int count) {

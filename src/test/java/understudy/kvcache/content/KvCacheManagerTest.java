@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -292,7 +292,7 @@ final class KvCacheManagerTest {
     @ParameterizedTest
     @CsvSource({"false, 6", "true, 8"})
     void fullBlock_givesWayToAnEqualOne_ifItIsPromoted(boolean promotes, int numFree) {
-        var manager = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(16), 11)
+        var manager = new KvCacheManager(ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 11))
                 .withPromotesFullBlocks(promotes)
                 .withSharesWithinStep(false));
         for (int handle = 0; handle < 2; handle++) {
@@ -340,8 +340,8 @@ final class KvCacheManagerTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
-        return new KvCacheManager(
-                KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks).withEnablePrefixCaching(caches));
+        return new KvCacheManager(ContentConfig.vllm(
+                KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks).withEnablePrefixCaching(caches)));
     }
 
     private static AdmissionRequest request(int handle, int[] tokens) {

@@ -3,12 +3,12 @@ package understudy.kvcache.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.prompt.Xxh3BlockHasher;
 
 class LeftBlocksTest {
     private final BlockPool pool =
-            new BlockPool(KvCacheConfig.vllm(new Xxh3BlockHasher(16), 10), new KvEventLog(false));
+            new BlockPool(ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(16), 10)), new KvEventLog(false));
     private final LeftBlocks left = new LeftBlocks(pool, true);
 
     /** The blocks were scheduled last in step 1 of the three in flight: vLLM's fence is the newest one, step 3. */

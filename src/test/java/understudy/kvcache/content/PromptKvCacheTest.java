@@ -9,15 +9,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
@@ -227,14 +227,11 @@ final class PromptKvCacheTest {
         return new PromptKvCache(config(numBlocks, caches, sharesWithinStep));
     }
 
-    private KvCacheConfig config(int numBlocks, boolean caches, boolean sharesWithinStep) {
-        return KvCacheConfig.vllm(hasher, numBlocks)
-                .withEnablePrefixCaching(caches)
-                .withMaxModelLen(1_000)
-                .withEvictionPolicy(EvictionPolicy.LRU)
-                .withFreeOrder(FreeOrder.ALL_LAST)
-                .withPrefixUnit(PrefixUnit.PROMPT)
-                .withSharesWithinStep(sharesWithinStep);
+    private PromptConfig config(int numBlocks, boolean caches, boolean sharesWithinStep) {
+        return new PromptConfig(
+                KvBlocks.of(hasher, numBlocks).withEnablePrefixCaching(caches).withMaxModelLen(1_000),
+                new FreeBlocks(EvictionPolicy.LRU, FreeOrder.ALL_LAST),
+                sharesWithinStep);
     }
 
     private static int[] tokens(int first, int count) {

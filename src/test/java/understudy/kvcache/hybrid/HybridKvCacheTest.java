@@ -8,12 +8,12 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Reservation;
+import understudy.kvcache.eviction.FreeBlocks;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
@@ -23,15 +23,15 @@ final class HybridKvCacheTest {
     private static final int GAP = -1;
     private static final int NULL = 0;
 
-    private final HybridKvCache kv = new HybridKvCache(KvCacheConfig.vllm(new Xxh3BlockHasher(4), 20)
-            .withMaxModelLen(1_000)
-            .withGroups(new KvGroups(
+    private final HybridKvCache kv = memory(
+            false,
+            new KvGroups(
                     List.of(
                             new KvGroup(KvGroup.Kind.FULL_ATTENTION, 4, 0),
                             new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 8)),
                     0,
                     16,
-                    16)));
+                    16));
 
     @Test
     void request_hasATableForEachGroup() {
@@ -115,10 +115,7 @@ final class HybridKvCacheTest {
      */
     @Test
     void promptOfOneToken_keepsABlockForDrafts() {
-        var drafted = new HybridKvCache(KvCacheConfig.vllm(new Xxh3BlockHasher(4), 20)
-                .withMaxModelLen(1_000)
-                .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(true))
-                .withGroups(new KvGroups(List.of(new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 8)), 0, 16, 16)));
+        var drafted = memory(true, new KvGroups(List.of(new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 8)), 0, 16, 16));
         drafted.admit(question(0, 1, 16));
         var reservation = new Reservation.Builder();
         reservation.add(0, 6, 5, 1);
@@ -139,6 +136,11 @@ final class HybridKvCacheTest {
 
     private Admission.Admitted admit(int handle, int numTokens) {
         return (Admission.Admitted) kv.admit(question(handle, numTokens, 1_000));
+    }
+
+    private static HybridKvCache memory(boolean dropsLastHit, KvGroups groups) {
+        var blocks = KvBlocks.of(new Xxh3BlockHasher(4), 20).withMaxModelLen(1_000);
+        return new HybridKvCache(new HybridConfig(blocks, FreeBlocks.VLLM, true, dropsLastHit, groups));
     }
 
     private static AdmissionRequest question(int handle, int numTokens, int budget) {

@@ -12,14 +12,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.GlobalPrefixLimits;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvBlocks;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.prompt.BlockHasher;
@@ -340,8 +337,7 @@ final class SessionKvCacheTest {
     }
 
     private SessionKvCache memory(int numBlocks) {
-        return new SessionKvCache(
-                KvCacheConfig.vllm(hasher, numBlocks + 1).withPrefixes(new PrefixOptions(fullHit, true, mode, limits)));
+        return new SessionKvCache(new SessionConfig(KvBlocks.of(hasher, numBlocks + 1), true, mode, limits, fullHit));
     }
 
     private static Admission admitted(int numCached, int numScheduled, PrefixCacheEvent... events) {

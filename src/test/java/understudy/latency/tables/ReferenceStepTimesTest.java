@@ -70,7 +70,7 @@ final class ReferenceStepTimesTest {
     @Test
     void stepsOfSglang_takeWhatItsPrototypeSays() {
         var graphs = CudaGraphs.ofDecodes(256);
-        var sglang = new StepExecution("SGLang", "sglang", graphs, 0, true, true);
+        var sglang = new StepExecution("SGLang", "sglang", graphs, 0, 0, true, true);
         var model = model("deepseek-ai/DeepSeek-R1", null, 8, 1, 2, new HostOverhead(0, 0, sglang));
 
         assertMillis(model, batch(4, 0, 0), 9.764);

@@ -54,7 +54,7 @@ final class TableLatencyTest {
             .build();
 
     private static final StepExecution SGLANG =
-            new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, true, true);
+            new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, 0, true, true);
 
     @TempDir
     private Path directory;

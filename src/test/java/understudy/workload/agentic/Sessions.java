@@ -1,6 +1,5 @@
 package understudy.workload.agentic;
 
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -8,10 +7,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import understudy.scenario.workload.WorkloadSettings;
+import understudy.settings.Defaults;
 import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
+import understudy.workload.kind.WorkloadSettings;
 
 /** Sessions of agents in a block size of 64 tokens, made for tests. */
 final class Sessions {
@@ -43,11 +43,11 @@ final class Sessions {
 
     /** Opens the sessions of a folder or file with settings of {@code workload.agentic}, each as {@code lanes = 2}. */
     static Workload open(Path path, String... settings) {
-        var defaults = ConfigFactory.parseResources("understudy-defaults.conf").resolve();
-        var changes = ConfigFactory.parseString("kind = agentic\nagentic {\n" + String.join("\n", settings) + "\n}");
-        var trace = ConfigFactory.parseMap(Map.of("trace", path.toString()));
-        var config = changes.withFallback(trace).withFallback(defaults.getConfig("workload"));
-        return WorkloadSettings.read(new Section(config, "workload"), new RandomStreams(1), 1_000_000)
+        var changes = Section.of("kind = agentic\nagentic {\n" + String.join("\n", settings) + "\n}");
+        var trace = Section.of(Map.of("trace", path.toString()));
+        var workload = changes.withFallback(trace).withFallback(Defaults.SCENARIO.section("workload"));
+        return new WorkloadSettings(workload.at("workload"), () -> text -> new int[0])
+                .source(new RandomStreams(1), 1_000_000)
                 .open();
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.ModelledGpu;
 import understudy.faults.Fault;
 import understudy.faults.ReplicaState;
 import understudy.latency.BatchShape;
@@ -31,7 +32,7 @@ final class EmulatedClusterTest {
     void slowGpu_takesTwiceAsLong() {
         try (var kit = VirtualTimeTestKit.create()) {
             var done = kit.createInbox(VirtualGpu.StepDone.class);
-            var gpu = kit.spawn(VirtualGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
+            var gpu = kit.spawn(ModelledGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
 
             gpu.tell(new VirtualGpu.SetSlowdown(2));
             gpu.tell(new VirtualGpu.ExecuteStep(new BatchShape.Builder().build(), done.ref()));

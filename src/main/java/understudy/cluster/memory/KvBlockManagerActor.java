@@ -1,0 +1,183 @@
+package understudy.cluster.memory;
+
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.List;
+import java.util.Objects;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.TypedActorContext;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
+import understudy.cluster.ClusterEvent;
+import understudy.cluster.KvBlockManager;
+import understudy.cluster.KvExchange;
+import understudy.cluster.Replica;
+import understudy.cluster.ReplicaPeers;
+import understudy.cluster.Router;
+import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCache;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.PrefixCacheStats;
+
+/** Block manager of one replica. Messages are told apart by type tests: it handles some in every step. */
+public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager.Command> {
+    private final KvCache kvCache;
+    private final int blockSize;
+    private final int replicaIndex;
+    private final ReplicaPeers peers;
+    private final PrefixCacheStats before;
+    private final @Nullable KvTransfers transfers;
+    private double peakUsage;
+
+    private KvBlockManagerActor(
+            ActorContext<KvBlockManager.Command> context, KvCache kvCache, KvBlockManager.Setup setup) {
+        this.kvCache = kvCache;
+        blockSize = setup.spec().kvCache().hasher().blockSize();
+        replicaIndex = setup.replicaIndex();
+        before = setup.before();
+        peers = setup.peers();
+        var connected = kvCache.connected();
+        transfers = connected == null || setup.spec().transfers() == null
+                ? null
+                : new KvTransfers(context, connected, setup.spec().transfers(), setup);
+    }
+
+    /** Creates the empty memory of a replica; see {@link KvBlockManager.Factory}. */
+    public static Behavior<KvBlockManager.Command> create(KvBlockManager.Setup setup) {
+        return create(setup.spec().engine().createMemory(), setup);
+    }
+
+    /** Creates an actor before a memory that the caller has made. */
+    public static Behavior<KvBlockManager.Command> create(KvCache kvCache, KvBlockManager.Setup setup) {
+        return Behaviors.setup(context -> new KvBlockManagerActor(context, kvCache, setup));
+    }
+
+    @Override
+    public Behavior<KvBlockManager.Command> receive(
+            TypedActorContext<KvBlockManager.Command> context, KvBlockManager.Command command) {
+        if (command instanceof KvBlockManager.Ask ask) {
+            onAsk(ask);
+        } else if (command instanceof KvBlockManager.Settle settle) {
+            onSettle(settle);
+        } else if (command instanceof KvBlockManager.TellState tell) {
+            tellState(tell.atNanos(), List.of());
+        } else if (command instanceof KvBlockManager.ReportLoad load) {
+            reportLoad(load);
+        } else if (command instanceof KvBlockManager.ResetPrefixCache reset) {
+            onResetPrefixCache(reset);
+        } else if (command instanceof KvBlockManager.Free free) {
+            kvCache.abort(free.requestId(), free.transferParams(), free.handle(), free.lastStep());
+        } else if (command instanceof KvBlockManager.Resize resize) {
+            kvCache.resize(resize.numGpuBlocks());
+        } else if (command instanceof KvBlockManager.GetBlockHashes get) {
+            get.replyTo().tell(new KvBlockManager.BlockHashes(new LongImmutableList(kvCache.blockHashes())));
+        } else if (command instanceof KvBlockManager.Audit audit) {
+            KvTransfers.audit(transfers, () -> onAudit(audit));
+        } else if (command instanceof KvExchange.Command transfer) {
+            Objects.requireNonNull(transfers).on(transfer);
+        }
+        return this;
+    }
+
+    @Override
+    public Behavior<KvBlockManager.Command> receiveSignal(
+            TypedActorContext<KvBlockManager.Command> context, Signal signal) {
+        if (signal instanceof ChildFailed failed) {
+            throw new IllegalStateException(failed.getRef().path().name() + " has failed", failed.cause());
+        }
+        if (transfers != null && signal instanceof Terminated gone) {
+            transfers.onHolderGone(gone.getRef());
+        } else if (transfers != null && signal instanceof PostStop) {
+            transfers.stop();
+        }
+        return this;
+    }
+
+    private void onAsk(KvBlockManager.Ask ask) {
+        if (ask.before() != null) {
+            onSettle(ask.before());
+        }
+        var answer = kvCache.answer(ask.ask());
+        peakUsage = Math.max(peakUsage, kvCache.usage());
+        if (transfers != null && ask.ask() instanceof KvAsk.EndPlan) {
+            transfers.onPlanEnded(() -> ask.replyTo().tell(new KvBlockManager.Answered(answer)));
+        } else if (ask.ask().awaitsAnswer()) {
+            ask.replyTo().tell(new KvBlockManager.Answered(answer));
+        }
+    }
+
+    private void onSettle(KvBlockManager.Settle settle) {
+        if (settle.settlement() != null) {
+            kvCache.settle(settle.settlement());
+            if (transfers != null) {
+                transfers.onHeld();
+            }
+        }
+        var events = takeEvents();
+        var subscriber = peers.subscriber();
+        if (subscriber != null && settle.step() != null) {
+            subscriber.tell(settle.step().withKvCache(state(settle.step().endNanos(), events)));
+        }
+    }
+
+    private void tellState(long atNanos, List<KvEvent> events) {
+        var subscriber = peers.subscriber();
+        if (subscriber != null) {
+            subscriber.tell(new ClusterEvent.KvCacheChanged(replicaIndex, state(atNanos, events)));
+        }
+    }
+
+    private void reportLoad(KvBlockManager.ReportLoad load) {
+        peers.router()
+                .tell(new Router.LoadReported(replicaIndex, load.ofQueues().withKvCacheUsage(kvCache.usage())));
+    }
+
+    private ClusterEvent.KvCacheState state(long atNanos, List<KvEvent> events) {
+        return new ClusterEvent.KvCacheState(
+                atNanos,
+                kvCache.usage(),
+                kvCache.blockCounts(),
+                before.plus(kvCache.stats()),
+                blockSize,
+                events,
+                transfers == null ? null : transfers.taken(kvCache.externalStats()));
+    }
+
+    /**
+     * Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber.
+     */
+    private List<KvEvent> takeEvents() {
+        var events = peers.wantKvEvents() ? kvCache.drainEvents() : List.<KvEvent>of();
+        if (events.isEmpty()) {
+            return events;
+        }
+        if (peers.publishesKvEvents()) {
+            peers.router().tell(new KvBlockManager.KvEvents(replicaIndex, events));
+        }
+        return peers.publishesKvEventsOutside() ? events : List.of();
+    }
+
+    private void onResetPrefixCache(KvBlockManager.ResetPrefixCache reset) {
+        var done = new Replica.Done(replicaIndex, kvCache.resetPrefixCache());
+        if (reset.replyTo() != null) {
+            reset.replyTo().tell(done);
+        }
+        var events = takeEvents();
+        if (!events.isEmpty()) {
+            tellState(reset.atNanos(), events);
+        }
+    }
+
+    private void onAudit(KvBlockManager.Audit audit) {
+        var freeOrder = new IntImmutableList(kvCache.freeOrder());
+        var traffic = transfers == null ? null : transfers.all(kvCache.externalStats());
+        audit.replyTo()
+                .tell(new KvBlockManager.Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic));
+    }
+}

@@ -1,0 +1,86 @@
+package understudy.cluster.run;
+
+import java.util.function.LongConsumer;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.cluster.ClusterEvent;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.MetricsCollector;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.report.RunLog;
+import understudy.report.RunReport;
+
+/** Collector of the figures of a run. */
+public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollector.Command> {
+    private final RunLog log;
+    private final LongConsumer onProgress;
+    private final boolean keepsRecords;
+
+    private MetricsCollectorActor(
+            ActorContext<MetricsCollector.Command> context, ClusterSpec spec, LongConsumer onProgress) {
+        super(context);
+        this.log = new RunLog(spec.keepsTokenTimes());
+        this.onProgress = onProgress;
+        keepsRecords = spec.keepsRecords();
+    }
+
+    /**
+     * Creates a collector that has seen nothing, for a cluster of this kind.
+     *
+     * @param onProgress is told how many requests have ended
+     */
+    public static Behavior<MetricsCollector.Command> create(ClusterSpec spec, LongConsumer onProgress) {
+        return Behaviors.setup(context -> new MetricsCollectorActor(context, spec, onProgress));
+    }
+
+    @Override
+    public Receive<MetricsCollector.Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(ClusterEvent.StepEnded.class, this::onStepEnded)
+                .onMessage(ClusterEvent.RequestEnded.class, this::onRequestEnded)
+                .onMessage(MetricsCollector.Report.class, this::onReport)
+                .onMessage(MetricsCollector.Collect.class, this::onCollect)
+                .build();
+    }
+
+    private Behavior<MetricsCollector.Command> onStepEnded(ClusterEvent.StepEnded step) {
+        if (!keepsRecords) {
+            return this;
+        }
+        log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numAnswerTokens());
+        log.addGaps(step.gapNanos(), step.gapCounts());
+        if (!step.ended().isEmpty()) {
+            step.ended().forEach(this::add);
+        }
+        return this;
+    }
+
+    private Behavior<MetricsCollector.Command> onRequestEnded(ClusterEvent.RequestEnded request) {
+        if (keepsRecords) {
+            add(request.ended());
+        }
+        return this;
+    }
+
+    private Behavior<MetricsCollector.Command> onReport(MetricsCollector.Report report) {
+        report.replyTo().tell(RunReport.soFar(log, report.replicas(), report.atNanos(), report.fleet()));
+        return this;
+    }
+
+    private Behavior<MetricsCollector.Command> onCollect(MetricsCollector.Collect collect) {
+        collect.replyTo().tell(new MetricsCollector.Collected(log));
+        return Behaviors.ignore();
+    }
+
+    private void add(RequestRecord ended) {
+        if (ended.outcome() == Outcome.PREFILL_LEG) {
+            return;
+        }
+        log.addRequest(ended);
+        onProgress.accept(log.requests().size());
+    }
+}

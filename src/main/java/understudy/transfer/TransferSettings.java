@@ -1,0 +1,84 @@
+package understudy.transfer;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
+import understudy.settings.Section;
+
+/** The section {@code kv-cache.transfer}. */
+public final class TransferSettings {
+    private static final double BYTES_PER_GB = 1e9;
+    private static final long MIN_LEASE_NANOS = 1_000_000;
+
+    private enum Connector {
+        NONE,
+        NIXL
+    }
+
+    private enum StaleRead {
+        FAIL,
+        GARBAGE
+    }
+
+    private enum LoadFailurePolicy {
+        FAIL,
+        RECOMPUTE
+    }
+
+    private TransferSettings() {}
+
+    /** Returns whether replicas hand KV to other processes, and take it from them. */
+    public static boolean reachesOutside(Section transfer) {
+        return transfer.choice("kv-connector", Connector.class) == Connector.NIXL;
+    }
+
+    /**
+     * Reads the section.
+     *
+     * @param host the section of the host memory, which says how fast that is
+     */
+    public static KvTransferSpec read(Section transfer, Section host, KvSizes kv) {
+        long oneWay = bytesPerSecond(host, "bandwidth");
+        var hostPorts = new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
+        double nics = (double) bytesPerSecond(transfer, "bandwidth") * kv.numGpus();
+        long nicOneWay = (long) Math.min(nics, PortGroup.MAX_BYTES_PER_SECOND);
+        var cost = new TransferCost(
+                Math.round(transfer.nanos("handshake")),
+                Math.round(transfer.nanos("post")),
+                Math.round(transfer.nanos("per-descriptor")),
+                Math.round(transfer.nanos("notify")));
+        long timeoutNanos = Math.round(transfer.nanos("timeout"));
+        return KvTransferSpecBuilder.builder()
+                .hostLink(new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos))
+                .hostBytesPerBlock(kv.bytesPerBlockPerGpu())
+                .nic(PortGroup.of(nicOneWay, nicOneWay))
+                .networkBytesPerBlock(kv.bytesPerBlock())
+                .chunkBytes(kv.bytesPerChunk())
+                .descriptorsPerBlock(kv.numLayers())
+                .networkCost(cost)
+                .networkTimeoutNanos(timeoutNanos)
+                .lease(new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")))
+                .isLayerWise(transfer.bool("layer-wise"))
+                .failsOnLoadFailure(
+                        transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL)
+                .failsStaleReads(transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL)
+                .notifiesOnReject(transfer.bool("notify-on-reject"))
+                .build();
+    }
+
+    private static long leaseNanos(Section transfer) {
+        long nanos = Math.round(transfer.nanos("lease-duration"));
+        if (nanos < MIN_LEASE_NANOS) {
+            throw transfer.unusable("lease-duration", "must be at least 1ms");
+        }
+        return nanos;
+    }
+
+    /** Returns the bandwidth that a key has in GB/s, at least 1 byte per second. */
+    public static long bytesPerSecond(Section section, String key) {
+        double bytesPerSecond = section.positive(key) * BYTES_PER_GB;
+        if (bytesPerSecond > PortGroup.MAX_BYTES_PER_SECOND) {
+            throw section.unusable(key, "must be at most " + PortGroup.MAX_BYTES_PER_SECOND / (long) BYTES_PER_GB);
+        }
+        return Math.max(1, Math.round(bytesPerSecond));
+    }
+}
