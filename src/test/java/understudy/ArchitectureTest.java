@@ -178,7 +178,7 @@ final class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackages(BEHAVIOURS)
                 .and()
-                .resideOutsideOfPackages("understudy.host", "understudy.scenario", "understudy.conform")
+                .resideOutsideOfPackages("understudy.host", "understudy.scenario", "understudy.conform..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(BEHAVIOURS)

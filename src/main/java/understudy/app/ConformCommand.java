@@ -1,7 +1,9 @@
 package understudy.app;
 
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -11,20 +13,25 @@ import understudy.conform.Conformance;
 import understudy.conform.DirectReplay;
 import understudy.conform.RecordedRun;
 import understudy.conform.RecordedRunReader;
+import understudy.conform.sglang.SglangActorReplay;
+import understudy.conform.sglang.SglangRecording;
+import understudy.conform.sglang.SglangReplay;
 import understudy.settings.ScenarioException;
 import understudy.workload.files.TraceException;
 
-/** Compares our scheduler's decisions with recorded ones of vLLM's. */
+/** Compares our schedulers' decisions with recorded ones of vLLM's and SGLang's. */
 @Command(
         name = "conform",
         mixinStandardHelpOptions = true,
-        description = "Replays recorded decisions of the real vLLM V1 scheduler and compares every step.",
+        description =
+                "Replays recorded decisions of the real schedulers of vLLM (V1) and SGLang, and compares every step.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every step is identical", "1:something differs, or is not replayed", "2:bad input"},
         footer = {
             "",
             "Examples:",
             "  understudy conform vllm-scheduler.json",
+            "  understudy conform sglang-scheduler.json.gz",
             "  understudy conform --actors recorded-1.json.gz recorded-2.json.gz"
         })
 final class ConformCommand extends ConsoleCommand {
@@ -43,8 +50,8 @@ final class ConformCommand extends ConsoleCommand {
             names = "--decode-cohort-min-seqs",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Fewest running requests for which those that decode are scheduled as one, which must come to"
-                    + " the same; 0 is never. Default: ${DEFAULT-VALUE}.")
+            description = "Fewest running requests of vLLM for which those that decode are scheduled as one, which must"
+                    + " come to the same; 0 is never. Default: ${DEFAULT-VALUE}.")
     private int decodeCohortMinSeqs;
 
     private int numRuns;
@@ -61,14 +68,10 @@ final class ConformCommand extends ConsoleCommand {
         }
         var out = console().out();
         for (var file : files) {
-            try (var reader = new RecordedRunReader(file)) {
-                var run = reader.next();
-                if (run == null) {
-                    throw new TraceException(file.toString(), "has no workloads");
-                }
-                for (; run != null; run = reader.next()) {
-                    out.println(compare(run.withDecodeCohortMinSeqs(decodeCohortMinSeqs)));
-                }
+            if (SglangRecording.isIn(file)) {
+                SglangRecording.readAll(file).forEach(recording -> out.println(compare(recording)));
+            } else {
+                compareVllm(file, out);
             }
         }
         out.println(summary());
@@ -82,19 +85,47 @@ final class ConformCommand extends ConsoleCommand {
                 + "/" + numSteps + " identical" + notReplayed;
     }
 
-    private String compare(RecordedRun run) {
-        numRuns++;
-        String name = "workload " + numRuns + " (" + describe(run) + ")";
-        if (!run.config().notReplayed().isEmpty()) {
-            numRunsNotReplayed++;
-            return name + ": not replayed: " + String.join(", ", run.config().notReplayed());
+    private void compareVllm(Path file, PrintWriter out) {
+        try (var reader = new RecordedRunReader(file)) {
+            var run = reader.next();
+            if (run == null) {
+                throw new TraceException(file.toString(), "has no workloads");
+            }
+            for (; run != null; run = reader.next()) {
+                out.println(compare(run.withDecodeCohortMinSeqs(decodeCohortMinSeqs)));
+            }
         }
+    }
+
+    private String compare(RecordedRun run) {
+        if (!run.config().notReplayed().isEmpty()) {
+            numRuns++;
+            numRunsNotReplayed++;
+            return "workload " + numRuns + " (" + describe(run) + "): not replayed: "
+                    + String.join(", ", run.config().notReplayed());
+        }
+        return compare(
+                describe(run),
+                run.steps().size(),
+                () -> Conformance.of(run, usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run)));
+    }
+
+    private String compare(SglangRecording recording) {
+        return compare(
+                recording.description(),
+                recording.steps().size(),
+                () -> usesActors ? SglangActorReplay.replay(recording) : SglangReplay.replay(recording));
+    }
+
+    private String compare(String description, int numRecorded, Supplier<Conformance> replay) {
+        numRuns++;
+        String name = "workload " + numRuns + " (" + description + ")";
         Conformance conformance;
         try {
-            conformance = Conformance.of(run, usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run));
+            conformance = replay.get();
         } catch (IllegalStateException e) {
-            // The recorded run did happen, so the replay differs from it at some step; which one is not known.
-            numSteps += run.steps().size();
+            // What was recorded cannot have happened like that, so at some step we differ; which one is not known.
+            numSteps += numRecorded;
             return name + ": the replay has broken off: " + e.getMessage();
         }
         numIdenticalRuns += conformance.isIdentical() ? 1 : 0;

@@ -67,6 +67,27 @@ final class ConformCommandTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "sglang-scheduler, 20, 7979",
+        "sglang-hicache,   12, 2271",
+        "sglang-eagle,     12, 2899",
+        "sglang-swa,       10, 2636",
+        "sglang-pd,        12, 3386"
+    })
+    void recordedDecisionsOfSglang_areOurs(String recording, int numRuns, int numSteps) {
+        String file = TestData.recording(recording + ".json.gz").toString();
+        String all = "workloads %1$d/%1$d, steps %2$d/%2$d identical\n".formatted(numRuns, numSteps);
+        for (var options : List.of("", "--actors ")) {
+            var conform = call(("conform " + options + file).split(" "));
+
+            assertThat(conform.out).as(options).endsWith("\n" + all);
+            assertThat(conform.out.lines().filter(line -> line.endsWith(" steps identical")))
+                    .as(options)
+                    .hasSize(numRuns);
+        }
+    }
+
     @Test
     void publishedKvEventsOfVllm_areOurs() {
         String file = TestData.recording("vllm-kv-events.json.gz").toString();

@@ -92,7 +92,7 @@ final class ManualFiguresTest {
                 row("routing", "| defaults |" + wire(2), wired("")),
                 row("routing", "| `kv-event-loss=0.3` |" + wire(1), wired("router.wire.kv-event-loss=0.3")),
                 row("questions", engine("vLLM"), ENGINES),
-                row("questions", engine("SGLang"), ENGINES + " engine.kind=sglang engine.sglang.launch-per-layer=0us"),
+                row("questions", engine("SGLang"), ENGINES + " engine.kind=sglang"),
                 row("questions", third("`on-crash = reroute`"), THIRD),
                 row("questions", third("`on-crash = resume`"), THIRD + " faults.on-crash=resume"),
                 row(

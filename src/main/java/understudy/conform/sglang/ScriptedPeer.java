@@ -15,10 +15,10 @@ final class ScriptedPeer implements Peer {
     private int transferTurn = NOT_BEGUN;
     private @Nullable State end;
 
-    /** Creates a peer of a request that arrives now. */
+    /** Creates the peer of a request. */
     ScriptedPeer(SglangRecording.RecordedRequest request, IntSupplier turn) {
         this.turn = turn;
-        handshakeTurn = turn.getAsInt() + request.number("bootstrap_turns");
+        handshakeTurn = request.number("arrival_step") + request.number("bootstrap_turns");
         numTransferTurns = request.number("transfer_turns");
         failure = request.text("fail");
     }

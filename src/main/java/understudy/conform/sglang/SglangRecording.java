@@ -1,16 +1,22 @@
 package understudy.conform.sglang;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import it.unimi.dsi.fastutil.ints.IntSets;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.IntSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import understudy.conform.Conformance;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.RequestBuilder;
@@ -18,6 +24,7 @@ import understudy.engine.SamplingParams;
 import understudy.engine.sglang.SchedulePolicy;
 import understudy.engine.sglang.SglangConfig;
 import understudy.engine.sglang.SglangConfigBuilder;
+import understudy.engine.sglang.SglangRequest;
 import understudy.json.Jackson;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
@@ -99,6 +106,45 @@ public record SglangRecording(
                     .output(new OutputPlan(output -> output == last ? EOS : FIRST_OUTPUT_TOKEN + output, last + 1))
                     .build();
         }
+    }
+
+    /**
+     * Returns whether a file of recordings is one of SGLang's, whose settings name a page size.
+     *
+     * @throws TraceException if it cannot be read
+     */
+    public static boolean isIn(Path file) {
+        try (var json = Jackson.mapper().createParser(TraceFile.open(file))) {
+            for (var token = json.nextToken(); token != null; token = json.nextToken()) {
+                if (token == JsonToken.FIELD_NAME && json.currentName().equals("config")) {
+                    json.nextToken();
+                    return json.<JsonNode>readValueAsTree().has("page_size");
+                }
+            }
+            return false;
+        } catch (JsonProcessingException e) {
+            throw new TraceException(file.toString(), "not JSON: " + e.getOriginalMessage());
+        } catch (IOException e) {
+            throw new TraceException(file.toString(), "cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** Returns what distinguishes the workload, in a few words. */
+    public String description() {
+        var words = new ArrayList<>(List.of(
+                requests.size() + " requests",
+                number("max_total_tokens") + " tokens in pages of " + number("page_size"),
+                String.valueOf(config.get("schedule_policy"))));
+        if (is("overlap")) {
+            words.add("overlap");
+        }
+        if (config.get("feature") instanceof String feature) {
+            words.add(feature);
+        }
+        if (!role().isEmpty()) {
+            words.add(role());
+        }
+        return String.join(", ", words);
     }
 
     /**
@@ -239,5 +285,37 @@ public record SglangRecording(
                                 number("hicache_load_turns"),
                                 0)
                         : null);
+    }
+
+    /** Returns the places of the requests in the order in which they arrive. */
+    List<Integer> arrivalOrder() {
+        return IntStream.range(0, requests.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> requests.get(i).number("arrival_step")))
+                .toList();
+    }
+
+    /**
+     * Returns what is said of a request besides.
+     *
+     * @param turn the turn that is being made
+     */
+    SglangRequest.Options options(int index, IntSupplier turn) {
+        var recorded = requests.get(index);
+        return new SglangRequest.Options(
+                recorded.priority(),
+                recorded.text("routing_key"),
+                role().isEmpty() ? null : new ScriptedPeer(recorded, turn));
+    }
+
+    /** Compares a replay with the recording, up to the first turn that differs. */
+    Conformance compare(List<Map<String, Object>> turns, Map<String, Object> actualEnd) {
+        for (int i = 0; i < steps.size(); i++) {
+            var difference = Difference.first("step " + i + ", ", steps.get(i), turns.get(i));
+            if (difference.isPresent()) {
+                return new Conformance(steps.size(), i, difference);
+            }
+        }
+        return new Conformance(steps.size(), steps.size(), Difference.first("end, ", end, actualEnd));
     }
 }

@@ -53,7 +53,7 @@ final class TreeRows {
         if (config.window() != null) {
             row.add(
                     node.hasWindow() && node.pages() != null
-                            ? SglangReplay.windowRuns(memory.windowPages(node.pages()))
+                            ? TurnFields.windowRuns(memory.windowPages(node.pages()))
                             : null);
         }
         if (config.hierarchy() != null) {
@@ -63,7 +63,7 @@ final class TreeRows {
     }
 
     private static @Nullable Object runs(@Nullable IntList pages) {
-        return pages == null ? null : SglangReplay.runs(pages.toIntArray());
+        return pages == null ? null : TurnFields.runs(pages.toIntArray());
     }
 
     /** Returns a child's key as Python writes it. */

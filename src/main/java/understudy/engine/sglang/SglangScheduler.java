@@ -622,6 +622,11 @@ public class SglangScheduler {
         return plan;
     }
 
+    /** Returns the plan of the last turn, until the next one begins. */
+    public final SglangPlan lastPlan() {
+        return plan;
+    }
+
     void onPlanned(SglangPlan planned) {}
 
     /** Ends a turn, after its result was applied; returns what that does to the memory. */

@@ -223,6 +223,8 @@ public class RadixMemory {
     }
 
     /** Begins the sequence of a request that holds nothing yet. */
+    // Another request may have had the handle before, with an equal lookup.
+    @SuppressWarnings("ReferenceEquality")
     public final RadixSequence open(RadixLookup lookup) {
         while (sequences.size() <= lookup.handle()) {
             sequences.add(null);
