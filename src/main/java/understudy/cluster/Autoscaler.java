@@ -12,7 +12,10 @@ import understudy.scaling.ScalingSpec;
 public final class Autoscaler {
 
     /** Messages of the autoscaler. */
-    public sealed interface Command permits ClusterEvent, Evaluate {}
+    public sealed interface Command {}
+
+    /** Something has happened in the cluster. */
+    public record Happened(ClusterEvent event) implements Command {}
 
     public enum Evaluate implements Command {
         NOW
@@ -23,11 +26,12 @@ public final class Autoscaler {
     public interface Factory {
 
         /**
-         * Returns the autoscaler of a cluster that begins with so many replicas.
+         * Returns the autoscaler of a cluster that begins with so many replicas; it is told the cluster's events.
          *
          * @param spec must have a rule
          */
-        Behavior<Command> create(Clock clock, ScalingSpec spec, int numReplicas, ActorRef<Cluster.Command> cluster);
+        Behavior<ClusterEvent> create(
+                Clock clock, ScalingSpec spec, int numReplicas, ActorRef<Cluster.Command> cluster);
     }
 
     private Autoscaler() {}

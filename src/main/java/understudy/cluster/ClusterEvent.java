@@ -27,13 +27,13 @@ import understudy.routing.RoutingScores;
 import understudy.transfer.TransferEnded;
 
 /**
- * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
- * event publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
+ * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica and for each memory: live page
+ * and KV event publisher are told the same. The collector of figures gets those of steps and requests. Times are virtual nanoseconds. Immutable; any thread may read one.
  */
-public sealed interface ClusterEvent extends Autoscaler.Command {
+public sealed interface ClusterEvent {
 
     /**
-     * Step of a replica that has ended; one for each step.
+     * Step of a replica that has ended; one for each step. With a subscriber, a {@link KvCacheChanged} follows.
      *
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
@@ -47,7 +47,6 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param ended requests that ended with it
      * @param firstTokens of requests that got their first token; nothing without a subscriber
      * @param load after it; nothing without a subscriber
-     * @param kvCache after it; nothing without a subscriber
      */
     @RecordBuilder
     @RecordBuilder.Options(enableWither = true)
@@ -64,12 +63,17 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             IntList gapCounts,
             List<RequestRecord> ended,
             FirstTokens firstTokens,
-            EngineLoad load,
-            KvCacheState kvCache)
-            implements ClusterEvent, MetricsCollector.Command, ClusterEventStepEndedBuilder.With {
+            EngineLoad load)
+            implements ClusterEvent {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        public static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
+        public static StepEnded of(
+                int replicaIndex,
+                Step step,
+                StepResult result,
+                List<RequestRecord> ended,
+                FirstTokens firstTokens,
+                EngineLoad load) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
@@ -82,9 +86,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     copy(result.gapNanos()),
                     copy(result.gapCounts()),
                     ended,
-                    FirstTokens.NONE,
-                    EngineLoad.NONE,
-                    KvCacheState.NONE);
+                    firstTokens,
+                    load);
         }
 
         private static LongList copy(LongArrayList list) {
@@ -109,7 +112,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
     record Step(long startNanos, long endNanos, int numRequests, int numTokens, String kind) {}
 
     /** Request that has ended without a step: it was turned away, given up, or failed. */
-    record RequestEnded(RequestRecord ended) implements ClusterEvent, MetricsCollector.Command {}
+    record RequestEnded(RequestRecord ended) implements ClusterEvent {}
 
     /** Queues of a replica that have changed between steps. */
     record LoadChanged(int replicaIndex, EngineLoad load) implements ClusterEvent {}
@@ -148,7 +151,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
     }
 
-    /** KV cache of a replica that has changed between steps. */
+    /** KV cache of a replica, after a step or when it has changed between steps. */
     record KvCacheChanged(int replicaIndex, KvCacheState kvCache) implements ClusterEvent {}
 
     /** Replica that starts, or restarts after a crash, with an empty KV cache. */
@@ -230,10 +233,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             PrefixCacheStats prefixCache,
             int blockSize,
             List<KvEvent> events,
-            @Nullable KvTraffic traffic) {
-        public static final KvCacheState NONE =
-                new KvCacheState(0, 0, KvBlockCounts.NONE, PrefixCacheStats.NONE, 1, List.of(), null);
-    }
+            @Nullable KvTraffic traffic) {}
 
     /**
      * Subscriber of a cluster's events, which may hand them on to several. A cluster without one does nothing for it.

@@ -65,12 +65,13 @@ public final class KvBlockManager {
     public record Resize(int numGpuBlocks) implements Command {}
 
     /**
-     * Caches blocks that a step has completed, frees requests that ended with it, and publishes what has changed.
+     * Caches blocks that a step has completed, frees requests that ended with it, and tells router and subscriber what
+     * has changed.
      *
      * @param settlement changes of the memory that follow from the step, or null for none
-     * @param step event to be completed with the state of the memory, and told to the subscriber; null if there is none
+     * @param atNanos the end of the step
      */
-    public record Settle(@Nullable Settlement settlement, ClusterEvent.@Nullable StepEnded step) implements Command {}
+    public record Settle(@Nullable Settlement settlement, long atNanos) implements Command {}
 
     /** Tells the subscriber the state of the memory, at this virtual time. */
     public record TellState(long atNanos) implements Command {}

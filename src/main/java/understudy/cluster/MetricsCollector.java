@@ -14,7 +14,10 @@ import understudy.report.RunReport;
 public final class MetricsCollector {
 
     /** Messages of the collector. */
-    public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Report, Collect {}
+    public sealed interface Command {}
+
+    /** A step or a request has ended, or something else has happened, which does not count. */
+    public record Happened(ClusterEvent event) implements Command {}
 
     /** Makes a report of the run so far, with these records of its replicas. */
     public record Report(

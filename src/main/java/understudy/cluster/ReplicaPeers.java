@@ -16,7 +16,7 @@ import understudy.routing.Signal;
  * Actors that a replica reports to.
  *
  * @param router gets the signals that it wants, see {@link Signal}
- * @param metrics gets every step
+ * @param metrics gets every step, and every request that ends
  * @param routerSpec specification of the router
  * @param subscriber receives the events, or null
  * @param owner is told when the replica has stopped; null if it never does
@@ -86,6 +86,12 @@ public record ReplicaPeers(
     /** Returns whether the subscriber does. */
     public boolean publishesKvEventsOutside() {
         return subscriber != null && subscriber.wantsKvEvents();
+    }
+
+    /** Sends the event of a step or request that has ended to the collector of figures and to the subscriber. */
+    public void tell(ClusterEvent ended) {
+        metrics.tell(new MetricsCollector.Happened(ended));
+        tellSubscriber(ended);
     }
 
     /** Sends an event to the subscriber, if there is one. */

@@ -18,6 +18,9 @@ public sealed interface Fault extends ClusterChange {
         /** Returns the replica, or {@link #ALL_REPLICAS}. */
         OptionalInt replica();
 
+        /** Lets it take effect for the requests of a die. */
+        void on(RequestDie requests);
+
         @Override
         default void applyTo(Target cluster) {
             cluster.setFault(this);
@@ -45,6 +48,16 @@ public sealed interface Fault extends ClusterChange {
     /** Steps that begin from now on take {@code factor} times as long; above 0. */
     record SlowGpu(int replica, double factor) implements OfReplica {
         @Override
+        public void on(ReplicaActions actions) {
+            actions.slowDown(factor);
+        }
+
+        @Override
+        public Turn turn() {
+            return Turn.AT_ONCE;
+        }
+
+        @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new SlowGpu(replica, 1));
         }
@@ -56,6 +69,11 @@ public sealed interface Fault extends ClusterChange {
      */
     record ShrinkKv(int replica, int numGpuBlocks) implements OfReplica {
         @Override
+        public void on(ReplicaActions actions) {
+            actions.resizeKv(numGpuBlocks);
+        }
+
+        @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new ShrinkKv(replica, Integer.MAX_VALUE));
         }
@@ -66,6 +84,11 @@ public sealed interface Fault extends ClusterChange {
         /** Creates a fault with the status 500. */
         public ErrorRate(OptionalInt replica, double rate) {
             this(replica, rate, RequestFault.DEFAULT_STATUS);
+        }
+
+        @Override
+        public void on(RequestDie requests) {
+            requests.failAtRate(rate, status);
         }
 
         @Override
@@ -82,6 +105,11 @@ public sealed interface Fault extends ClusterChange {
         }
 
         @Override
+        public void on(RequestDie requests) {
+            requests.failNext(count, status);
+        }
+
+        @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new ErrorSequence(replica, 0, status));
         }
@@ -95,6 +123,11 @@ public sealed interface Fault extends ClusterChange {
         /** Creates a fault that closes connections. */
         public CutStreams(OptionalInt replica, double rate, int afterTokens) {
             this(replica, rate, afterTokens, false);
+        }
+
+        @Override
+        public void on(RequestDie requests) {
+            requests.cutAtRate(rate, afterTokens, isReset);
         }
 
         @Override
@@ -125,6 +158,11 @@ public sealed interface Fault extends ClusterChange {
     /** Each request reaches the waiting queue this much later. */
     record LatencySpike(OptionalInt replica, long delayNanos) implements OfRequests {
         @Override
+        public void on(RequestDie requests) {
+            requests.delayBy(delayNanos);
+        }
+
+        @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new LatencySpike(replica, 0));
         }
@@ -150,6 +188,16 @@ public sealed interface Fault extends ClusterChange {
         default void applyTo(Target cluster) {
             cluster.setFault(this);
         }
+
+        @Override
+        default void on(ReplicaActions replica) {
+            replica.setHostLink(this);
+        }
+
+        @Override
+        default Turn turn() {
+            return Turn.AT_ONCE;
+        }
     }
 
     /** A replica's end of a link has {@code factor} of its bandwidth, 0 to 1: 0 if it is broken. */
@@ -169,5 +217,15 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /** A replica's host memory loses this share of the chunks that are not being moved, 0 to 1. */
-    record LoseKv(int replica, double share) implements OfReplica {}
+    record LoseKv(int replica, double share) implements OfReplica {
+        @Override
+        public void on(ReplicaActions actions) {
+            actions.loseHostKv(share);
+        }
+
+        @Override
+        public Turn turn() {
+            return Turn.AT_ONCE;
+        }
+    }
 }

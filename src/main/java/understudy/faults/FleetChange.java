@@ -83,6 +83,11 @@ public sealed interface FleetChange extends ClusterChange {
         }
 
         @Override
+        public void on(ReplicaActions replica) {
+            replica.sleep(this);
+        }
+
+        @Override
         public @Nullable ReplicaState next(ReplicaState state) {
             boolean isPossible = state == ReplicaState.READY || state.isAsleep();
             return !isPossible
@@ -97,6 +102,11 @@ public sealed interface FleetChange extends ClusterChange {
 
     /** A replica that is asleep serves again. */
     record Wake(int replica) implements OfReplica, ReplicaOrder.Change {
+        @Override
+        public void on(ReplicaActions actions) {
+            actions.wakeUp();
+        }
+
         @Override
         public @Nullable ReplicaState next(ReplicaState state) {
             return state.isAsleep() ? ReplicaState.READY : null;

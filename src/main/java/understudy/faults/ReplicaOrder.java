@@ -8,6 +8,24 @@ public sealed interface ReplicaOrder
                 ReplicaOrder.OfAdapter,
                 Fault.OfLinks {
 
+    /** When a replica carries out an order. */
+    enum Turn {
+        /** At once, also while a step is being planned. */
+        AT_ONCE,
+        /** As soon as no step is being planned; several may wait for each other. */
+        CALL,
+        /** As soon as no step is being planned, and no call is under way. */
+        BETWEEN_STEPS
+    }
+
+    /** Has a replica carry it out. */
+    void on(ReplicaActions replica);
+
+    /** Returns when a replica may carry it out. */
+    default Turn turn() {
+        return Turn.BETWEEN_STEPS;
+    }
+
     /** A change of the cluster that one replica carries out. */
     sealed interface Change extends ReplicaOrder, ClusterChange
             permits Fault.OfReplica, FleetChange.Sleep, FleetChange.Wake {
@@ -25,18 +43,38 @@ public sealed interface ReplicaOrder
      *
      * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
      */
-    record ResetPrefixCache(boolean resetsRunning) implements ReplicaOrder {}
+    record ResetPrefixCache(boolean resetsRunning) implements ReplicaOrder {
+        @Override
+        public void on(ReplicaActions replica) {
+            replica.resetPrefixCache(resetsRunning);
+        }
+    }
 
     /** Does nothing; is done when the replica has fallen asleep, or will not, since it was woken up or has stopped. */
     enum AwaitAsleep implements ReplicaOrder {
-        NOW
+        NOW;
+
+        @Override
+        public void on(ReplicaActions replica) {
+            replica.awaitAsleep();
+        }
     }
 
     /**
      * Loads a LoRA adapter, or forgets it, between two steps: no step is planned meanwhile, as in vLLM, where {@code
      * add_lora} is a call that the engine's one loop waits for.
      */
-    record OfAdapter(String name, AdapterAction action) implements ReplicaOrder {}
+    record OfAdapter(String name, AdapterAction action) implements ReplicaOrder {
+        @Override
+        public void on(ReplicaActions replica) {
+            replica.changeAdapter(this);
+        }
+
+        @Override
+        public Turn turn() {
+            return Turn.CALL;
+        }
+    }
 
     /** Action on a LoRA adapter of a replica. */
     enum AdapterAction {

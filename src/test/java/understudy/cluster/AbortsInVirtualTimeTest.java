@@ -119,6 +119,7 @@ final class AbortsInVirtualTimeTest {
 
     private List<ClusterEvent.StepEnded> steps() {
         return metrics.messages().stream()
+                .map(message -> ((MetricsCollector.Happened) message).event())
                 .filter(ClusterEvent.StepEnded.class::isInstance)
                 .map(ClusterEvent.StepEnded.class::cast)
                 .toList();

@@ -111,9 +111,7 @@ public final class KvEventPublisher implements AutoCloseable {
 
     /** Accepts an event of a cluster; never waits. */
     public void accept(ClusterEvent event) {
-        if (event instanceof ClusterEvent.StepEnded step) {
-            accept(step.replicaIndex(), step.kvCache());
-        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
+        if (event instanceof ClusterEvent.KvCacheChanged changed) {
             accept(changed.replicaIndex(), changed.kvCache());
         } else if (event instanceof ClusterEvent.KvCacheStarted started) {
             restart(started.replicaIndex());

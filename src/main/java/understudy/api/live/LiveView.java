@@ -74,7 +74,6 @@ public final class LiveView {
         var replica = replica(step.replicaIndex());
         replica.onStep(step.numTokens());
         replica.onLoad(step.load());
-        replica.onKvCache(step.kvCache());
         var first = step.firstTokens();
         first.ttftNanos().forEach(latency::addTtft);
         rates.add(first.promptTokens().total(), step.numAnswerTokens());

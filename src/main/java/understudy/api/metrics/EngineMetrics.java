@@ -65,7 +65,6 @@ public final class EngineMetrics implements ClusterLink.Watcher {
 
     private void onStep(ClusterEvent.StepEnded step) {
         onLoad(step.replicaIndex(), step.load());
-        onKvCache(step.replicaIndex(), step.kvCache());
         var replica = replicas.get(step.replicaIndex());
         if (replica != null) {
             replica.onStep(step);

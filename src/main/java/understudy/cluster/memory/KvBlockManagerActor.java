@@ -119,11 +119,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
                 transfers.onHeld();
             }
         }
-        var events = takeEvents();
-        var subscriber = peers.subscriber();
-        if (subscriber != null && settle.step() != null) {
-            subscriber.tell(settle.step().withKvCache(state(settle.step().endNanos(), events)));
-        }
+        tellState(settle.atNanos(), takeEvents());
     }
 
     private void tellState(long atNanos, List<KvEvent> events) {

@@ -59,33 +59,31 @@ final class ReplicaEvents {
     }
 
     /**
-     * Publishes a step; its subscriber gets it from the memory, together with the memory's state.
+     * Publishes a step.
      *
-     * @return message for the memory, or null for none
+     * @return message for the memory, which then publishes its own state; null for none
      */
     KvBlockManager.@Nullable Settle stepEnded(
             StepResult result, ClusterEvent.Step ran, List<RequestRecord> endedWithIt) {
-        var step = ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt);
+        var firstTokens = ClusterEvent.FirstTokens.NONE;
+        var load = ClusterEvent.EngineLoad.NONE;
+        if (subscriber != null) {
+            firstTokens = firstTokens(result.sampledAlone(), ran.endNanos());
+            toldLoad = load();
+            load = toldLoad;
+        }
+        var step = ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt, firstTokens, load);
         counters.onVerified(step.drafts());
-        peers.metrics().tell(step);
+        peers.tell(step);
         if (peers.wantsProgress()) {
             noteProgress(result, endedWithIt);
         }
         tellRouter();
         loadReporter.onChange();
         var settlement = result.toSettle();
-        if (subscriber != null) {
-            toldLoad = load();
-            return new KvBlockManager.Settle(
-                    settlement,
-                    step.with()
-                            .firstTokens(firstTokens(result.sampledAlone(), ran.endNanos()))
-                            .load(toldLoad)
-                            .build());
-        }
-        boolean concernsMemory = settlement != null || mayHaveKvEvents;
+        boolean concernsMemory = settlement != null || mayHaveKvEvents || subscriber != null;
         mayHaveKvEvents = false;
-        return concernsMemory ? new KvBlockManager.Settle(settlement, null) : null;
+        return concernsMemory ? new KvBlockManager.Settle(settlement, ran.endNanos()) : null;
     }
 
     /** Publishes the queues, if they have changed. */
@@ -104,10 +102,7 @@ final class ReplicaEvents {
         if (peers.wantsProgress()) {
             ended.add(record.requestId());
         }
-        peers.metrics().tell(event);
-        if (subscriber != null) {
-            subscriber.tell(event);
-        }
+        peers.tell(event);
     }
 
     /** Has the memory publish its state. */

@@ -11,6 +11,7 @@ import understudy.engine.EngineTraits.Feature;
 import understudy.engine.lora.Adapters;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
+import understudy.faults.ReplicaActions;
 import understudy.faults.ReplicaOrder;
 
 /**
@@ -30,10 +31,12 @@ final class ReplicaOrders {
     private final boolean areWorkersFree;
 
     /** Calls in turn; the first one is being carried out while the engine waits for it. */
-    private final ArrayDeque<Replica.Order> calls = new ArrayDeque<>();
+    private final ArrayDeque<Call> calls = new ArrayDeque<>();
 
     private boolean isCalling;
     private int numStepsToEnd;
+
+    private record Call(Replica.Order told, ReplicaOrder.OfAdapter change) {}
 
     ReplicaOrders(ReplicaParts parts, ReplicaSpec spec, StepLoop steps, RequestAborter aborter) {
         this.parts = parts;
@@ -46,46 +49,76 @@ final class ReplicaOrders {
     /** Carries out an order, or returns false: then it has to come again when the plan is complete, or the call over. */
     boolean carryOut(Replica.Order told) {
         var order = told.order();
-        if (strike(order)) {
-            parts.answer(told);
-        } else if (parts.engine().isPlanning()) {
-            return false;
-        } else if (order instanceof ReplicaOrder.OfAdapter) {
-            call(told);
-        } else if (isCalling) {
-            return false;
-        } else if (order instanceof ReplicaOrder.ResetPrefixCache reset) {
-            steps.resetPrefixCache(reset.resetsRunning(), told.replyTo());
-            steps.onRequestsGone();
-        } else if (order instanceof FleetChange.Sleep sleep) {
-            steps.sleep(sleep);
-            parts.answer(told);
-        } else if (order instanceof ReplicaOrder.AwaitAsleep) {
-            steps.awaitAsleep(told);
-        } else if (order instanceof FleetChange.Wake) {
-            steps.wakeUp();
-            parts.answer(told);
-        } else if (order instanceof Fault.ShrinkKv shrink) {
-            resizeKv(shrink.numGpuBlocks());
-            parts.answer(told);
-        } else {
-            throw new IllegalArgumentException("unknown order: " + order);
+        boolean mayBegin = switch (order.turn()) {
+            case AT_ONCE -> true;
+            case CALL -> !parts.engine().isPlanning();
+            case BETWEEN_STEPS -> !parts.engine().isPlanning() && !isCalling;
+        };
+        if (mayBegin) {
+            order.on(new Actions(told));
         }
-        return true;
+        return mayBegin;
     }
 
-    /** Returns whether a fault has struck that waits for no plan. */
-    private boolean strike(ReplicaOrder order) {
-        if (order instanceof Fault.SlowGpu slow) {
-            parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor()));
-        } else if (order instanceof Fault.LoseKv lose) {
-            tellTransfers(new KvExchange.Lose(lose.share()));
-        } else if (order instanceof Fault.OfLinks fault) {
-            tellTransfers(new KvExchange.SetFault(fault));
-        } else {
-            return false;
+    /** What the replica does for one order, whose sender it answers. */
+    private final class Actions implements ReplicaActions {
+        private final Replica.Order told;
+
+        Actions(Replica.Order told) {
+            this.told = told;
         }
-        return true;
+
+        @Override
+        public void slowDown(double factor) {
+            parts.gpu().tell(new VirtualGpu.SetSlowdown(factor));
+            parts.answer(told);
+        }
+
+        @Override
+        public void loseHostKv(double share) {
+            tellTransfers(new KvExchange.Lose(share));
+            parts.answer(told);
+        }
+
+        @Override
+        public void setHostLink(Fault.OfLinks fault) {
+            tellTransfers(new KvExchange.SetFault(fault));
+            parts.answer(told);
+        }
+
+        @Override
+        public void resizeKv(int numGpuBlocks) {
+            ReplicaOrders.this.resizeKv(numGpuBlocks);
+            parts.answer(told);
+        }
+
+        @Override
+        public void resetPrefixCache(boolean resetsRunning) {
+            steps.resetPrefixCache(resetsRunning, told.replyTo());
+            steps.onRequestsGone();
+        }
+
+        @Override
+        public void sleep(FleetChange.Sleep sleep) {
+            steps.sleep(sleep);
+            parts.answer(told);
+        }
+
+        @Override
+        public void awaitAsleep() {
+            steps.awaitAsleep(told);
+        }
+
+        @Override
+        public void wakeUp() {
+            steps.wakeUp();
+            parts.answer(told);
+        }
+
+        @Override
+        public void changeAdapter(ReplicaOrder.OfAdapter change) {
+            call(new Call(told, change));
+        }
     }
 
     private void tellTransfers(KvExchange.Command command) {
@@ -104,8 +137,8 @@ final class ReplicaOrders {
         steps.onRequestsGone();
     }
 
-    private void call(Replica.Order told) {
-        calls.add(told);
+    private void call(Call call) {
+        calls.add(call);
         parts.engine().setCalled(true);
         if (!isCalling && !parts.engine().awaitsResult()) {
             beginCalls();
@@ -140,12 +173,12 @@ final class ReplicaOrders {
     }
 
     private void carryOutCall() {
-        var order = (ReplicaOrder.OfAdapter) calls.element().order();
+        var change = calls.element().change;
         var adapters = parts.engine().engine().adapters();
-        if (order.action() != ReplicaOrder.AdapterAction.LOAD) {
-            adapters.unload(order.name());
+        if (change.action() != ReplicaOrder.AdapterAction.LOAD) {
+            adapters.unload(change.name());
         }
-        long nanos = order.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(adapters, order.name());
+        long nanos = change.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(adapters, change.name());
         parts.timers().startSingleTimer(this, Replica.CallEnded.NOW, Duration.ofNanos(nanos));
     }
 
@@ -157,7 +190,7 @@ final class ReplicaOrders {
 
     /** A call is over; returns whether the engine goes on, since there is no other one. */
     boolean onCallEnded() {
-        parts.answer(calls.remove());
+        parts.answer(calls.remove().told);
         if (!calls.isEmpty()) {
             carryOutCall();
             return false;
@@ -170,7 +203,7 @@ final class ReplicaOrders {
 
     /** Answers all calls of a replica that ends, so that no asker is left waiting. */
     void giveUp() {
-        calls.forEach(parts::answer);
+        calls.forEach(call -> parts.answer(call.told));
         calls.clear();
     }
 }

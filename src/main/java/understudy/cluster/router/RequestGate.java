@@ -142,7 +142,7 @@ final class RequestGate {
     private void ended(Request request, Outcome outcome) {
         var event = new ClusterEvent.RequestEnded(
                 RequestRecord.ended(request, request.progress(), RequestRecord.NO_REPLICA, outcome, clock.nowNanos()));
-        metrics.tell(event);
+        metrics.tell(new MetricsCollector.Happened(event));
         if (subscriber != null) {
             subscriber.tell(event);
         }

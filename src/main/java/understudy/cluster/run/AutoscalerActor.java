@@ -45,15 +45,18 @@ public final class AutoscalerActor extends AbstractBehavior<Autoscaler.Command> 
     }
 
     /** Creates the autoscaler of a cluster that begins with so many replicas; the specification must have a rule. */
-    public static Behavior<Autoscaler.Command> create(
+    public static Behavior<ClusterEvent> create(
             Clock clock, ScalingSpec spec, int numReplicas, ActorRef<Cluster.Command> cluster) {
-        return Behaviors.setup(context -> new AutoscalerActor(context, clock, spec, numReplicas, cluster));
+        Behavior<Autoscaler.Command> autoscaler =
+                Behaviors.setup(context -> new AutoscalerActor(context, clock, spec, numReplicas, cluster));
+        return Behaviors.transformMessages(
+                ClusterEvent.class, autoscaler, events -> events.match(ClusterEvent.class, Autoscaler.Happened::new));
     }
 
     @Override
     public Receive<Autoscaler.Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(ClusterEvent.class, this::onEvent)
+                .onMessage(Autoscaler.Happened.class, happened -> onEvent(happened.event()))
                 .onMessage(Autoscaler.Evaluate.class, now -> onEvaluate())
                 .build();
     }
@@ -90,7 +93,6 @@ public final class AutoscalerActor extends AbstractBehavior<Autoscaler.Command> 
                 .filter(request -> request.outcome() != Outcome.PREFILL_LEG)
                 .forEach(request -> signals.onEnded(request.requestId()));
         onLoad(step.replicaIndex(), step.load());
-        signals.onKvUsage(step.replicaIndex(), step.kvCache().usage());
     }
 
     private void onLoad(int replica, ClusterEvent.EngineLoad load) {

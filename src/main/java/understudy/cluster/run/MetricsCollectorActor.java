@@ -40,30 +40,30 @@ public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollect
     @Override
     public Receive<MetricsCollector.Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(ClusterEvent.StepEnded.class, this::onStepEnded)
-                .onMessage(ClusterEvent.RequestEnded.class, this::onRequestEnded)
+                .onMessage(MetricsCollector.Happened.class, this::onHappened)
                 .onMessage(MetricsCollector.Report.class, this::onReport)
                 .onMessage(MetricsCollector.Collect.class, this::onCollect)
                 .build();
     }
 
-    private Behavior<MetricsCollector.Command> onStepEnded(ClusterEvent.StepEnded step) {
+    private Behavior<MetricsCollector.Command> onHappened(MetricsCollector.Happened happened) {
         if (!keepsRecords) {
             return this;
         }
+        if (happened.event() instanceof ClusterEvent.StepEnded step) {
+            onStepEnded(step);
+        } else if (happened.event() instanceof ClusterEvent.RequestEnded request) {
+            add(request.ended());
+        }
+        return this;
+    }
+
+    private void onStepEnded(ClusterEvent.StepEnded step) {
         log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numAnswerTokens());
         log.addGaps(step.gapNanos(), step.gapCounts());
         if (!step.ended().isEmpty()) {
             step.ended().forEach(this::add);
         }
-        return this;
-    }
-
-    private Behavior<MetricsCollector.Command> onRequestEnded(ClusterEvent.RequestEnded request) {
-        if (keepsRecords) {
-            add(request.ended());
-        }
-        return this;
     }
 
     private Behavior<MetricsCollector.Command> onReport(MetricsCollector.Report report) {

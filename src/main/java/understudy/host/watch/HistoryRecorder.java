@@ -35,7 +35,6 @@ public final class HistoryRecorder {
         history.stepEnded(endNanos, step.numTokens(), step.numAnswerTokens());
         history.gaps(endNanos, step.gapNanos(), step.gapCounts());
         onLoad(step.replicaIndex(), step.load());
-        onKvCache(step.replicaIndex(), step.kvCache());
         step.ended().forEach(history::ended);
     }
 

@@ -92,7 +92,6 @@ public final class TraceRecorder implements Closeable {
                     step.numSampled());
         }
         onLoad(step.replicaIndex(), step.load());
-        onKvCache(step.replicaIndex(), step.kvCache());
         step.ended().forEach(this::onEnded);
     }
 

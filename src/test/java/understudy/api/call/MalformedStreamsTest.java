@@ -7,6 +7,7 @@ import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.Arrival;
 import understudy.api.http.FaultHeaders;
@@ -95,7 +96,7 @@ final class MalformedStreamsTest {
                 .orElse(0);
     }
 
-    private static Generation generation(boolean streams, String header) {
+    private static Generation generation(boolean streams, @Nullable String header) {
         var body = new JsonBody(Json.object().put("stream", streams));
         var request = header == null
                 ? HttpRequest.create()

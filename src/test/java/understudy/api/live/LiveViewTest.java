@@ -272,14 +272,6 @@ final class LiveViewTest {
                 .ended(ended)
                 .firstTokens(first)
                 .load(new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE))
-                .kvCache(new ClusterEvent.KvCacheState(
-                        SECOND,
-                        0,
-                        new KvBlockCounts(100, 30, 50),
-                        new PrefixCacheStats(40, 10, 0, 0),
-                        16,
-                        List.of(),
-                        null))
                 .build();
     }
 

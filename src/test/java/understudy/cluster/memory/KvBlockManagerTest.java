@@ -75,7 +75,7 @@ final class KvBlockManagerTest {
         var ended = new Settlement.Builder();
         ended.begin(1, 5);
         ended.end(0, 0, 41, 1);
-        var settle = new KvBlockManager.Settle(ended.build(), null);
+        var settle = new KvBlockManager.Settle(ended.build(), 0);
         memory.tell(new KvBlockManager.Ask(settle, admit(1), replica.getRef()));
         kit.advance(Duration.ZERO);
 
@@ -158,7 +158,7 @@ final class KvBlockManagerTest {
         for (int handle : handles) {
             settlement.end(handle, 40, 41, 1);
         }
-        memory.tell(new KvBlockManager.Settle(settlement.build(), null));
+        memory.tell(new KvBlockManager.Settle(settlement.build(), 0));
         kit.advance(Duration.ZERO);
     }
 

@@ -82,9 +82,9 @@ final class ReplicaProtocolTest {
         assertThat(finished.numOutputTokens()).isEqualTo(1);
         var settle = memory.expectMessageClass(KvBlockManager.Settle.class);
         assertThat(settle.settlement().isEnded(0)).isTrue();
-        assertThat(settle.step()).isNull();
-        assertThat(metrics.expectMessageClass(ClusterEvent.StepEnded.class).ended())
-                .hasSize(1);
+        assertThat(settle.atNanos()).isEqualTo(7);
+        var happened = metrics.expectMessageClass(MetricsCollector.Happened.class);
+        assertThat(((ClusterEvent.StepEnded) happened.event()).ended()).hasSize(1);
         memory.expectNoMessage(Duration.ZERO);
         device.expectNoMessage(Duration.ZERO);
         metrics.expectNoMessage(Duration.ZERO);

@@ -1,6 +1,7 @@
 package understudy.cluster.replica;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static understudy.cluster.ListWorkload.request;
 
 import it.unimi.dsi.fastutil.longs.LongLists;
@@ -166,7 +167,7 @@ final class ReplicaTest {
                         new RequestEvent.Token(7, 2, 10 * MILLI),
                         new RequestEvent.Finished(7, FinishReason.ABORT, 0, 2, 10 * MILLI, TIMING));
         assertThat(metrics.messages())
-                .anySatisfy(message -> assertThat(message)
+                .anySatisfy(message -> assertThat(event(message))
                         .isInstanceOfSatisfying(
                                 ClusterEvent.RequestEnded.class,
                                 ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.ABORTED)));
@@ -227,12 +228,13 @@ final class ReplicaTest {
     }
 
     private static Stream<Double> usage(ClusterEvent event) {
-        if (event instanceof ClusterEvent.StepEnded step) {
-            return Stream.of(step.kvCache().usage());
-        }
         return event instanceof ClusterEvent.KvCacheChanged changed
                 ? Stream.of(changed.kvCache().usage())
                 : Stream.of();
+    }
+
+    private static ClusterEvent event(MetricsCollector.Command happened) {
+        return ((MetricsCollector.Happened) happened).event();
     }
 
     @Test
@@ -245,14 +247,42 @@ final class ReplicaTest {
 
         // Two prompts of 20 tokens, then two steps of one token each; the gaps of both requests are one run of two.
         assertThat(metrics.messages()).hasSize(3);
-        var first = (ClusterEvent.StepEnded) metrics.messages().get(0);
+        var first = (ClusterEvent.StepEnded) event(metrics.messages().get(0));
         assertThat(first.numTokens()).isEqualTo(40);
         assertThat(first.numSampled()).isEqualTo(2);
         assertThat(first.gapNanos().toLongArray()).isEmpty();
-        var last = (ClusterEvent.StepEnded) metrics.messages().get(2);
+        var last = (ClusterEvent.StepEnded) event(metrics.messages().get(2));
         assertThat(last.gapNanos().toLongArray()).containsExactly(5 * MILLI);
         assertThat(last.gapCounts().toIntArray()).containsExactly(2);
         assertThat(last.ended()).extracting(RequestRecord::requestId).containsExactly(7L, 8L);
+    }
+
+    /** A prompt of 20 tokens takes two blocks of 999; its step ends after 5 ms. */
+    @Test
+    void subscriber_isToldOfTheStep_andThenByTheMemoryOfItself() {
+        var events = kit.createInbox(ClusterEvent.class);
+        var replica = spawn(false, events.ref());
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(5));
+
+        var ended = events.messages().stream()
+                .dropWhile(event -> !(event instanceof ClusterEvent.StepEnded))
+                .toList();
+        assertThat(ended.get(0)).isInstanceOfSatisfying(ClusterEvent.StepEnded.class, step -> {
+            assertThat(step.endNanos()).isEqualTo(5 * MILLI);
+            assertThat(step.firstTokens().requestIds().toLongArray()).containsExactly(7);
+            assertThat(step.load().numRunning()).isEqualTo(1);
+        });
+        assertThat(ended)
+                .filteredOn(ClusterEvent.KvCacheChanged.class::isInstance)
+                .first()
+                .satisfies(event -> {
+                    var memory = ((ClusterEvent.KvCacheChanged) event).kvCache();
+                    assertThat(memory.atNanos()).isEqualTo(5 * MILLI);
+                    assertThat(memory.usage()).isCloseTo(2.0 / 999, within(1e-12));
+                });
+        assertThat(event(metrics.messages().get(0))).isSameAs(ended.get(0));
     }
 
     @Test
@@ -295,6 +325,7 @@ final class ReplicaTest {
         });
         assertThat(metrics.messages())
                 .singleElement()
+                .extracting(ReplicaTest::event)
                 .isInstanceOfSatisfying(
                         ClusterEvent.RequestEnded.class,
                         ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.REJECTED));

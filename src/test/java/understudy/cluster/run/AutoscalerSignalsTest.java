@@ -12,7 +12,6 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import understudy.cluster.Autoscaler;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterEventStepEndedBuilder;
@@ -40,7 +39,7 @@ final class AutoscalerSignalsTest {
     private final List<ScalingMetrics> seen = new ArrayList<>();
     private final Inbox<Cluster.Command> cluster = kit.createInbox(Cluster.Command.class);
     private int numWanted = 2;
-    private ActorRef<Autoscaler.Command> autoscaler;
+    private ActorRef<ClusterEvent> autoscaler;
 
     @BeforeEach
     void start() {
@@ -83,7 +82,6 @@ final class AutoscalerSignalsTest {
                 .ended(List.of(ended))
                 .firstTokens(ClusterEvent.FirstTokens.NONE)
                 .load(ClusterEvent.EngineLoad.NONE)
-                .kvCache(ClusterEvent.KvCacheState.NONE)
                 .build());
     }
 
