@@ -29,7 +29,7 @@ final class ProcessFixture implements AutoCloseable {
     /** What Linux says of this process: one bit for each signal, from 1. */
     private static final Path STATUS = Path.of("/proc/self/status");
 
-    private static final long SIGINT_BIT = 1 << 2 - 1;
+    private static final long SIGINT_BIT = 1 << (2 - 1);
 
     private final Process process;
     private final Path out;
@@ -39,7 +39,7 @@ final class ProcessFixture implements AutoCloseable {
         out = directory.resolve(name + ".out");
         err = directory.resolve(name + ".err");
         try {
-            if (builder.redirectOutput() == ProcessBuilder.Redirect.PIPE) {
+            if (builder.redirectOutput().equals(ProcessBuilder.Redirect.PIPE)) {
                 builder.redirectOutput(out.toFile());
             }
             process = builder.redirectError(err.toFile()).start();
