@@ -221,21 +221,13 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     private Behavior<Command> onRecorded(Recorded recorded) {
         var record = recorded.replicaRecord;
-        var stats = record.value().stats().prefixCache();
-        var external = planner.memory().externalStats();
-        var end = RecordedRunEndBuilder.builder()
-                .freeOrder(record.freeBlocks())
-                .numPreemptions(record.value().stats().numPreemptions())
-                .queries(stats.queries())
-                .hits(stats.hits())
-                .preemptedQueries(stats.preemptedQueries())
-                .preemptedHits(stats.preemptedHits())
-                .externalQueries(external.queries())
-                .externalHits(external.hits())
-                .externalPreemptedQueries(external.preemptedQueries())
-                .externalPreemptedHits(external.preemptedHits())
-                .drafts(planner.drafts())
-                .build();
+        var stats = record.value().stats();
+        var end = RecordedRun.End.of(
+                record.freeBlocks(),
+                stats.numPreemptions(),
+                stats.prefixCache(),
+                planner.memory().externalStats(),
+                planner.drafts());
         observer.onEnded(log.toRun(end, planner.kvEvents(), record.value().numUnfinished()));
         return this;
     }

@@ -143,21 +143,12 @@ public final class DirectReplay {
     }
 
     private RecordedRun.End end() {
-        var stats = kvCache.stats();
-        var external = kvCache.externalStats();
-        return RecordedRunEndBuilder.builder()
-                .freeOrder(new IntImmutableList(kvCache.freeOrder()))
-                .numPreemptions(numPreemptions)
-                .queries(stats.queries())
-                .hits(stats.hits())
-                .preemptedQueries(stats.preemptedQueries())
-                .preemptedHits(stats.preemptedHits())
-                .externalQueries(external.queries())
-                .externalHits(external.hits())
-                .externalPreemptedQueries(external.preemptedQueries())
-                .externalPreemptedHits(external.preemptedHits())
-                .drafts(drafts)
-                .build();
+        return RecordedRun.End.of(
+                new IntImmutableList(kvCache.freeOrder()),
+                numPreemptions,
+                kvCache.stats(),
+                kvCache.externalStats(),
+                drafts);
     }
 
     private static List<String> names(List<? extends EngineRequest> requests) {

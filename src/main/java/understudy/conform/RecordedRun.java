@@ -20,6 +20,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvGroups;
+import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.content.ContentConfig;
 import understudy.kvcache.eviction.FreeBlocks;
 import understudy.kvcache.hybrid.HybridConfig;
@@ -199,5 +200,32 @@ public record RecordedRun(
             long externalHits,
             long externalPreemptedQueries,
             long externalPreemptedHits,
-            DraftCounts drafts) {}
+            DraftCounts drafts) {
+
+        /**
+         * Returns the end of a replay.
+         *
+         * @param stats lookups in the replica's own cache
+         * @param external lookups elsewhere
+         */
+        static End of(
+                IntList freeOrder,
+                long numPreemptions,
+                PrefixCacheStats stats,
+                PrefixCacheStats external,
+                DraftCounts drafts) {
+            return new End(
+                    freeOrder,
+                    numPreemptions,
+                    stats.queries(),
+                    stats.hits(),
+                    stats.preemptedQueries(),
+                    stats.preemptedHits(),
+                    external.queries(),
+                    external.hits(),
+                    external.preemptedQueries(),
+                    external.preemptedHits(),
+                    drafts);
+        }
+    }
 }

@@ -125,7 +125,7 @@ final class TraceDescriberTest {
         describer.finish("a.jsonl", "mooncake").writePage(page);
 
         assertThat(page.toString())
-                .contains("\"id\":\"working-set\"", "\"id\":\"reuse-by-distance\"", "\"id\":\"prompt-lengths\"")
+                .contains("name=\"working-set\"", "name=\"reuse-by-distance\"", "name=\"prompt-lengths\"")
                 .doesNotContain("src=\"http");
     }
 
