@@ -14,6 +14,7 @@ import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
@@ -46,6 +47,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
+    private final SglangCounts counts = new SglangCounts();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = CHANGED;
@@ -163,6 +165,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var turn = scheduler.plan();
         step = steps[(int) (++numSteps % steps.length)];
         step.begin(numSteps);
+        counts.onGivenWay(turn);
         turn.retracted().forEach(this::onPreempted);
         turn.preempted().forEach(this::onPreempted);
         turn.lost().forEach(this::onLost);
@@ -174,6 +177,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = turn.batch();
         if (batch != null) {
             schedule(batch);
+            counts.onBatch(turn, scheduler.newTokenRatio());
             step.setLoadedTokens(turn.numLoadedTokens);
         }
         return step;
@@ -190,6 +194,7 @@ public final class SglangEngine implements Engine, EngineLoad {
             all.remove(request);
         } else {
             lost.add(request);
+            counts.onLost();
         }
     }
 
@@ -372,6 +377,16 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public int numWaiting() {
         return scheduler.waiting().size();
+    }
+
+    @Override
+    public OwnFigures ownFigures() {
+        return counts.figures();
+    }
+
+    @Override
+    public OwnFigures course() {
+        return SglangCounts.course(scheduler.newTokenRatio(), scheduler.tree());
     }
 
     @Override
