@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 final class OwnFiguresTest {
 
-    /** 3 + 4 counts, (1 + 2) of (2 + 8) as a share, the mean of 5 and 6 + 7, and the larger of 9 and 8. */
+    /** 3 + 4 counts, (1 + 2) of (2 + 8) as a share, the mean of 5 and 6 + 7, and the larger of 8 and 9. */
     @Test
     void figuresOfTwoReplicas_addUpByTheirKinds() {
         var one = new OwnFigures(
@@ -17,11 +17,11 @@ final class OwnFiguresTest {
                         OwnFigure.count("a", "A", 3),
                         OwnFigure.share("b", "B", 1, 2),
                         OwnFigure.mean("c", "C", 5, 1),
-                        OwnFigure.largest("d", "D", 9)));
+                        OwnFigure.largest("d", "D", 8)));
         var other = new OwnFigures(
                 "x",
                 List.of(
-                        OwnFigure.largest("d", "D", 8),
+                        OwnFigure.largest("d", "D", 9),
                         OwnFigure.mean("c", "C", 13, 2),
                         OwnFigure.share("b", "B", 2, 8),
                         OwnFigure.count("a", "A", 4),

@@ -130,6 +130,18 @@ final class SglangFiguresTest {
         assertThat(figure("largest_tree_tokens", run)).isEqualTo(21);
     }
 
+    /** What was counted before a crash counts on; the tree begins anew, so that there are never 21 + 6 tokens. */
+    @Test
+    void crash_leavesCounts() throws Exception {
+        var run = run(
+                SGLANG
+                        + "faults { startup-time = 0s, plan = [{ at = 500ms, do = crash, replica = 0, for = 100ms }] }\n",
+                TWO_REQUESTS);
+
+        assertThat(figure("chunk_tokens", run)).isEqualTo(20 / 25.0);
+        assertThat(figure("largest_tree_tokens", run)).isEqualTo(21);
+    }
+
     @Test
     void report_hasThemUnderTheFamilysName() throws Exception {
         var report = RunReport.of(run(SGLANG, TWO_REQUESTS));
