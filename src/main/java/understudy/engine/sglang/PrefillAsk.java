@@ -40,6 +40,8 @@ record PrefillAsk(
 
     @Override
     public RadixAnswer decide(RadixMemory memory) {
-        return new PrefillAdder(this, memory).add();
+        var outcome = new PrefillAdder(this, memory).add();
+        outcome.tree = memory.treeSize();
+        return outcome;
     }
 }

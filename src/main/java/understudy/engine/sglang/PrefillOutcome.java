@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
+import understudy.kvcache.radix.TreeSize;
 
 /** Answer to a {@link PrefillAsk}; filled by the {@link PrefillAdder}, then fixed. */
 final class PrefillOutcome implements RadixAnswer {
@@ -39,6 +40,7 @@ final class PrefillOutcome implements RadixAnswer {
     /** The same in the order in which they were chosen. */
     final IntArrayList victims = new IntArrayList();
 
+    TreeSize tree = TreeSize.NOTHING;
     int numHitTokens;
     int numInputTokens;
 

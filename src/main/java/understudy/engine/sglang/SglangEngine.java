@@ -15,6 +15,7 @@ import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
@@ -47,6 +48,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
+    private final SglangCounts counts = new SglangCounts();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = CHANGED;
@@ -164,6 +166,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var turn = scheduler.plan();
         step = steps[(int) (++numSteps % steps.length)];
         step.begin(numSteps);
+        counts.onGivenWay(turn);
         turn.retracted().forEach(this::onPreempted);
         turn.preempted().forEach(this::onPreempted);
         turn.lost().forEach(this::onLost);
@@ -175,6 +178,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = turn.batch();
         if (batch != null) {
             schedule(batch);
+            counts.onBatch(turn, scheduler.newTokenRatio());
             step.setLoadedTokens(turn.numLoadedTokens);
         }
         return step;
@@ -191,6 +195,7 @@ public final class SglangEngine implements Engine, EngineLoad {
             all.remove(request);
         } else {
             lost.add(request);
+            counts.onLost();
         }
     }
 
@@ -393,6 +398,16 @@ public final class SglangEngine implements Engine, EngineLoad {
                 .distinct()
                 .sorted()
                 .toList();
+    }
+
+    @Override
+    public OwnFigures ownFigures() {
+        return counts.figures();
+    }
+
+    @Override
+    public OwnFigures course() {
+        return SglangCounts.course(scheduler.newTokenRatio(), scheduler.tree());
     }
 
     @Override

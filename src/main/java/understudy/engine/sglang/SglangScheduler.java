@@ -14,6 +14,7 @@ import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
 import understudy.kvcache.radix.RadixAsk;
 import understudy.kvcache.radix.RadixSettlement;
+import understudy.kvcache.radix.TreeSize;
 
 /**
  * SGLang's scheduler as a state machine ({@code managers/scheduler.py}): queues, batches, rows of the request table, and
@@ -59,6 +60,10 @@ public class SglangScheduler {
     private @Nullable SglangRequest endedChunk;
 
     double newTokenRatio;
+
+    /** Size of the tree at the last attempt to prefill or to decode. */
+    private TreeSize tree = TreeSize.NOTHING;
+
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
     private final SplittableRandom random;
     private final int numSlots;
@@ -414,8 +419,10 @@ public class SglangScheduler {
     /** Accepts the answer to the last question; that to one which does not await it may be left out. */
     public final void answer(RadixAnswer answer) {
         if (answer instanceof PrefillOutcome outcome) {
+            tree = outcome.tree;
             onPrefill(outcome);
         } else if (answer instanceof DecodeAsk.Outcome outcome) {
+            tree = outcome.tree();
             if (outcome.fits()) {
                 newTokenRatio = Math.max(newTokenRatio - config.newTokenRatioDecay(), config.minNewTokenRatio());
                 setDecodeBatch();
@@ -505,6 +512,10 @@ public class SglangScheduler {
             }
             request.end = outcome.ends.getInt(i);
             numTokens[i] = request.end - outcome.prefixes.getInt(i);
+            plan.numPrefillTokens += numTokens[i];
+            if (place == PrefillAdder.CHUNK || place == outcome.newChunk) {
+                plan.numChunkTokens += numTokens[i];
+            }
             request.isRetracted = false;
             requests.add(request);
         }
@@ -804,6 +815,10 @@ public class SglangScheduler {
 
     public double newTokenRatio() {
         return newTokenRatio;
+    }
+
+    final TreeSize tree() {
+        return tree;
     }
 
     /** Returns the free rows of the request table, next to be given out first. */
