@@ -174,6 +174,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
         var traffic = transfers == null ? null : transfers.all(kvCache.externalStats());
         audit.replyTo()
-                .tell(new KvBlockManager.Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic));
+                .tell(new KvBlockManager.Audited(
+                        kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic, kvCache.ownFigures()));
     }
 }

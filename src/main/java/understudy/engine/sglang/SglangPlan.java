@@ -21,6 +21,11 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
     int numLoadedTokens;
+
+    /** Tokens that are computed of prompts, and those of them that are pieces of a prompt for which one step is too short. */
+    int numPrefillTokens;
+
+    int numChunkTokens;
     int numHitTokens;
     int numInputTokens;
 
@@ -50,6 +55,8 @@ public final class SglangPlan {
         queued.clear();
         prebuilt.clear();
         numLoadedTokens = 0;
+        numPrefillTokens = 0;
+        numChunkTokens = 0;
         numHitTokens = 0;
         numInputTokens = 0;
     }

@@ -55,6 +55,10 @@ final class HostTree extends RadixTree {
     private int numHostStored;
     private int numHostRemoved;
 
+    private long numWrittenTokens;
+    private long numLoadedTokens;
+    private long numHostEvictedTokens;
+
     /** Copy to the host. */
     private record Write(long dueTurn, RadixNode node, int numPages) {}
 
@@ -128,6 +132,21 @@ final class HostTree extends RadixTree {
 
     boolean hasPendingCopies() {
         return !writing.isEmpty() || !loads.isEmpty() || !loading.isEmpty();
+    }
+
+    /** Returns the tokens whose copies to the host were begun since the start. */
+    long numWrittenTokens() {
+        return numWrittenTokens;
+    }
+
+    /** Returns the tokens that were brought back since the start. */
+    long numLoadedTokens() {
+        return numLoadedTokens;
+    }
+
+    /** Returns the tokens that made way for others on the host since the start. */
+    long numHostEvictedTokens() {
+        return numHostEvictedTokens;
     }
 
     int[] hostFreeOrder() {
@@ -252,6 +271,7 @@ final class HostTree extends RadixTree {
         writeEnd = copyEnd(writeEnd, node.length);
         writing.add(new Write(writeEnd + config.writeTurns(), node, numPages));
         backups.add(node.length);
+        numWrittenTokens += node.length;
         if (!writesBack) {
             lock(node);
         }
@@ -307,6 +327,7 @@ final class HostTree extends RadixTree {
         }
         evictions.add(numTokens);
         evictions.add(done);
+        numHostEvictedTokens += done;
     }
 
     private static boolean hasChildOnHost(RadixNode node) {
@@ -448,6 +469,7 @@ final class HostTree extends RadixTree {
         numTokensToLoad += count;
         loadBacks.add(handle);
         loadBacks.add(count);
+        numLoadedTokens += count;
         return count;
     }
 

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
@@ -163,6 +164,23 @@ public class RadixMemory {
     /** Returns the pages that have ceased to be findable since the start. */
     public final long numRemoved() {
         return tree.numRemoved;
+    }
+
+    /** Returns how large the tree is. */
+    public final TreeSize treeSize() {
+        return tree.size();
+    }
+
+    /** Returns what has been counted since the start that only SGLang has; nothing without a tree. */
+    List<OwnFigure> ownFigures() {
+        if (!isCaching) {
+            return List.of();
+        }
+        var largest = tree.largestSize();
+        return List.of(
+                OwnFigure.largest("largest_tree_nodes", "Most nodes of a radix tree", largest.numNodes()),
+                OwnFigure.largest("largest_tree_tokens", "Most tokens of a radix tree", largest.numTokens()),
+                OwnFigure.tokens("evicted_tokens", "Evicted from the tree", tree.numRemoved * pageSize));
     }
 
     /** Returns the lookups of admitted requests since the start. */

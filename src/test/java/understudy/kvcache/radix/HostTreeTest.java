@@ -41,6 +41,7 @@ final class HostTreeTest {
         memory.setNow(129);
         memory.acknowledgeWrites();
         assertThat(memory.hasPendingCopies()).isTrue();
+        assertThat(figure("written_tokens", memory)).isEqualTo(10);
         assertThat(memory.numProtected()).isEqualTo(10);
         assertThat(RadixAudit.of(memory).isConserved()).isTrue();
 
@@ -50,6 +51,14 @@ final class HostTreeTest {
         assertThat(memory.numProtected()).isZero();
         memory.makeRoom(20);
         assertThat(RadixAudit.of(memory).isConserved()).isTrue();
+    }
+
+    private static double figure(String key, RadixMemory memory) {
+        return memory.ownFigures().stream()
+                .filter(figure -> figure.key().equals(key))
+                .findFirst()
+                .orElseThrow()
+                .value();
     }
 
     /** A copy of 10 tokens or more is worth loading; no recording tells that from 11 tokens. */
