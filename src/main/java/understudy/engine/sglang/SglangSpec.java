@@ -90,7 +90,7 @@ public record SglangSpec(
                         Math.min(chunk, config.maxModelLen()),
                         config.overlaps() ? 2 : 1,
                         verification == null ? 0 : verification.numSteps(),
-                        Set.of(Feature.BOUNDED_RUNNING))
+                        Set.of(Feature.BOUNDED_RUNNING, Feature.SGLANG_SERVER))
                 .with(Feature.PRIORITIES, config.priorities().areOn())
                 .with(Feature.ADAPTERS, config.maxLorasPerBatch() > 0);
     }
