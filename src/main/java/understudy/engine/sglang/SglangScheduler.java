@@ -429,7 +429,6 @@ public class SglangScheduler {
             var request = sorted.get(trial.place());
             request.numFillTokens = request.numTokens();
             request.numPrefixTokens = trial.numLoadedPrefix();
-            plan.numLoadedTokens += trial.numLoadedPrefix() - trial.numPrefixTokens();
             plan.tried.add(new SglangPlan.Tried(request, trial.numPrefixTokens(), trial.hostHit(), trial.result()));
         }
         var victims = preempt(outcome);
@@ -515,6 +514,7 @@ public class SglangScheduler {
             running = new ObjectArrayList<>();
             runningForward = 0;
         }
+        plan.loadNanos = outcome.loadNanos;
         plan.numHitTokens = outcome.numHitTokens;
         plan.numInputTokens = outcome.numInputTokens;
         plan.batch = new SglangBatch(mode, requests, numTokens, outcome.prefixes.toIntArray(), chunked, ++numForwards);
