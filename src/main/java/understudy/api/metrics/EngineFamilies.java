@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
+import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
-import understudy.kvcache.KvCacheSpec;
 
 /** The families, whose series the replicas have. */
 final class EngineFamilies {
@@ -174,8 +174,8 @@ final class EngineFamilies {
         }
     }
 
-    void cacheConfig(int engine, KvCacheSpec kvCache, String hashAlgorithm) {
-        var labels = CacheConfigLabels.of(engine, kvCache, hashAlgorithm);
+    void cacheConfig(int engine, EngineSpec spec, String hashAlgorithm) {
+        var labels = CacheConfigLabels.of(engine, spec, hashAlgorithm);
         cacheConfigs.put(engine, labels);
         cacheConfig.addLabelValues(labels);
     }

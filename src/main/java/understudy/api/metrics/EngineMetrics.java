@@ -43,7 +43,7 @@ public final class EngineMetrics implements ClusterLink.Watcher {
 
     private void show(int index, ReplicaMetrics.Totals before) {
         var replica = spec.replica(index);
-        families.cacheConfig(index, replica.kvCache(), settings.model().hashAlgorithm());
+        families.cacheConfig(index, replica.engine(), settings.model().hashAlgorithm());
         String engine = String.valueOf(index);
         var traffic = families.transfers.new Series(engine, settings.servedModel(), replica);
         var drafts = families.drafts(engine, settings.servedModel(), replica);

@@ -20,6 +20,7 @@ import understudy.kvcache.radix.RadixMemory;
  * @param numFreeSlots free rows of the request table
  * @param isFull {@code batch_is_full}
  * @param looksAtWindow whether it is looked who of the running has left the window, if they are taken along
+ * @param delays whether waiting requests are put off, unless few tokens are in use
  */
 @RecordBuilder
 record PrefillAsk(
@@ -33,7 +34,8 @@ record PrefillAsk(
         double newTokenRatio,
         int numFreeSlots,
         boolean isFull,
-        boolean looksAtWindow)
+        boolean looksAtWindow,
+        boolean delays)
         implements RadixAsk {
 
     @Override

@@ -31,6 +31,9 @@ final class PrefillOutcome implements RadixAnswer {
 
     boolean isFull;
 
+    /** Whether a request could have been put off, and no lack of use let it pass. */
+    boolean isDelayable;
+
     /** Places among the running of those that were preempted, in the order of release. */
     final IntArrayList preempted = new IntArrayList();
 

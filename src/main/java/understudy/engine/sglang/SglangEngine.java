@@ -13,6 +13,7 @@ import understudy.engine.Request;
 import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftOutput;
 import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
@@ -351,7 +352,10 @@ public final class SglangEngine implements Engine, EngineLoad {
         long state = ((long) scheduler.waiting().size() << Integer.SIZE)
                 + scheduler.running().size() * 2L
                 + (scheduler.isFull() ? 1 : 0);
-        boolean isSame = state == emptyState && !isWoken && empty.preempted().isEmpty();
+        boolean isSame = state == emptyState
+                && !isWoken
+                && !scheduler.defersPrefills()
+                && empty.preempted().isEmpty();
         emptyState = state;
         if (!isIdle && isSame) {
             throw idleWithWork();
@@ -377,6 +381,23 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public int numWaiting() {
         return scheduler.waiting().size();
+    }
+
+    @Override
+    public AdapterUse adapterUse() {
+        return config.maxLorasPerBatch() == 0
+                ? AdapterUse.NONE
+                : new AdapterUse(
+                        config.maxLorasPerBatch(), adapters(scheduler.seated()), adapters(scheduler.waiting()));
+    }
+
+    private static List<String> adapters(List<SglangRequest> requests) {
+        return requests.stream()
+                .map(request -> request.request().prompt().loraName())
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     @Override

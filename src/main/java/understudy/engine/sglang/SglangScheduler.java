@@ -67,6 +67,12 @@ public class SglangScheduler {
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
     private final SplittableRandom random;
     private final int numSlots;
+    private final @Nullable PrefillDelayer delayer;
+
+    /** Turns in which no prefill is tried still ({@code _prefill_decode_interval_remaining}). */
+    private int numDeferredTurns;
+
+    private boolean defersPrefills;
     private ObjectArrayList<SglangRequest> queue = new ObjectArrayList<>();
     private boolean admitsNone;
     private long numEntries;
@@ -83,6 +89,8 @@ public class SglangScheduler {
             slots.enqueue(slot);
         }
         newTokenRatio = config.initNewTokenRatio();
+        var delay = config.prefillDelay();
+        delayer = delay == null ? null : new PrefillDelayer(delay, config.maxRunningRequests());
         random = seeded(config.seed());
     }
 
@@ -164,7 +172,19 @@ public class SglangScheduler {
         cacheChunk();
         mergeLast();
         askSettlement();
-        askPrefill();
+        defersPrefills = numDeferredTurns > 0;
+        if (defersPrefills) {
+            numDeferredTurns--;
+            askAcknowledgement();
+            askDecode();
+        } else {
+            askPrefill();
+        }
+    }
+
+    /** Returns whether prefills were left out of this turn because of the last one. */
+    final boolean defersPrefills() {
+        return defersPrefills;
     }
 
     final void askSettlement() {
@@ -250,22 +270,27 @@ public class SglangScheduler {
         }
     }
 
-    final void askPrefill() {
-        boolean hasHost = config.memory().hierarchy() != null;
-        if (hasHost) {
+    private void askAcknowledgement() {
+        if (config.memory().hierarchy() != null) {
             asks.add(new AcknowledgeAsk(nowNanos, running.isEmpty() && chunked == null));
         }
+    }
+
+    final void askPrefill() {
+        askAcknowledgement();
         boolean isPreempting = config.priorities().arePreempting();
         if (isPreempting || config.memory().window() != null) {
             isFull = false;
         }
         if ((isFull || waiting.isEmpty() || admitsNone) && chunked == null) {
+            endDelay(false);
             askDecode();
             return;
         }
         int numSeats = Math.min(config.maxRunningRequests() - running.size(), slots.size());
         if (numSeats <= 0 && chunked == null && !isPreempting) {
             isFull = true;
+            endDelay(false);
             askDecode();
             return;
         }
@@ -282,15 +307,17 @@ public class SglangScheduler {
             order = PrefixOrder.Kind.LPM;
         }
         boolean isPreempting = config.priorities().arePreempting();
+        boolean hasAdapters = config.maxLorasPerBatch() > 0;
         // One more than there are seats, since it is that one who finds that there is none.
-        int numTried =
-                order != null || isPreempting ? waiting.size() : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
+        int numTried = order != null || isPreempting || hasAdapters
+                ? waiting.size()
+                : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
         if (admitsNone) {
             order = null;
             numTried = 0;
         }
         queue = new ObjectArrayList<>(waiting.subList(0, numTried));
-        boolean readsRunning = isPreempting || config.memory().disableRadixCache() || config.isMixing();
+        boolean readsRunning = isPreempting || hasAdapters || config.memory().disableRadixCache() || config.isMixing();
         double offset = 0;
         for (int i = 0; i < running.size(); i++) {
             var request = running.get(i);
@@ -308,7 +335,14 @@ public class SglangScheduler {
                 .numFreeSlots(slots.size())
                 .isFull(isFull)
                 .looksAtWindow(looksAtWindow())
+                .delays(delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos))
                 .build();
+    }
+
+    private void endDelay(boolean isDelayable) {
+        if (delayer != null) {
+            delayer.end(isDelayable, nowNanos);
+        }
     }
 
     private static ObjectArrayList<RequestView> views(ObjectArrayList<SglangRequest> requests) {
@@ -425,6 +459,7 @@ public class SglangScheduler {
             }
         }
         isFull = outcome.isFull;
+        endDelay(outcome.isDelayable);
         for (var trial : outcome.trials()) {
             var request = sorted.get(trial.place());
             request.numFillTokens = request.numTokens();
@@ -515,6 +550,10 @@ public class SglangScheduler {
             runningForward = 0;
         }
         plan.loadNanos = outcome.loadNanos;
+        if (delayer != null) {
+            delayer.onBatch(count);
+        }
+        numDeferredTurns = config.prefillDecodeInterval();
         plan.numHitTokens = outcome.numHitTokens;
         plan.numInputTokens = outcome.numInputTokens;
         plan.batch = new SglangBatch(mode, requests, numTokens, outcome.prefixes.toIntArray(), chunked, ++numForwards);
