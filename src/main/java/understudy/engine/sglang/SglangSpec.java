@@ -73,8 +73,7 @@ public record SglangSpec(
 
     @Override
     public LatencyModel latency(LatencyModel plain) {
-        var hierarchy = config.memory().hierarchy();
-        var loading = hierarchy == null ? plain : new LoadingLatency(plain, hierarchy.nanosPerToken());
+        var loading = config.memory().hierarchy() == null ? plain : new LoadingLatency(plain);
         return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
     }
 
