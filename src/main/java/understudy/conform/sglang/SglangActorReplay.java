@@ -2,6 +2,7 @@ package understudy.conform.sglang;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -92,7 +93,9 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
                 KvRoom.GIVEN,
                 null,
                 1,
-                1);
+                1,
+                1,
+                Map.of());
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());
         requestEvents = context.messageAdapter(RequestEvent.class, Ignored::new);

@@ -13,7 +13,9 @@ import understudy.engine.Request;
 import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
@@ -46,6 +48,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
+    private final SglangCounts counts = new SglangCounts();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = CHANGED;
@@ -163,6 +166,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var turn = scheduler.plan();
         step = steps[(int) (++numSteps % steps.length)];
         step.begin(numSteps);
+        counts.onGivenWay(turn);
         turn.retracted().forEach(this::onPreempted);
         turn.preempted().forEach(this::onPreempted);
         turn.lost().forEach(this::onLost);
@@ -174,7 +178,8 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = turn.batch();
         if (batch != null) {
             schedule(batch);
-            step.setLoadedTokens(turn.numLoadedTokens);
+            counts.onBatch(turn, scheduler.newTokenRatio());
+            step.setLoadNanos(turn.loadNanos);
         }
         return step;
     }
@@ -190,6 +195,7 @@ public final class SglangEngine implements Engine, EngineLoad {
             all.remove(request);
         } else {
             lost.add(request);
+            counts.onLost();
         }
     }
 
@@ -346,7 +352,10 @@ public final class SglangEngine implements Engine, EngineLoad {
         long state = ((long) scheduler.waiting().size() << Integer.SIZE)
                 + scheduler.running().size() * 2L
                 + (scheduler.isFull() ? 1 : 0);
-        boolean isSame = state == emptyState && !isWoken && empty.preempted().isEmpty();
+        boolean isSame = state == emptyState
+                && !isWoken
+                && !scheduler.defersPrefills()
+                && empty.preempted().isEmpty();
         emptyState = state;
         if (!isIdle && isSame) {
             throw idleWithWork();
@@ -372,6 +381,33 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public int numWaiting() {
         return scheduler.waiting().size();
+    }
+
+    @Override
+    public AdapterUse adapterUse() {
+        return config.maxLorasPerBatch() == 0
+                ? AdapterUse.NONE
+                : new AdapterUse(
+                        config.maxLorasPerBatch(), adapters(scheduler.seated()), adapters(scheduler.waiting()));
+    }
+
+    private static List<String> adapters(List<SglangRequest> requests) {
+        return requests.stream()
+                .map(request -> request.request().prompt().loraName())
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    @Override
+    public OwnFigures ownFigures() {
+        return counts.figures();
+    }
+
+    @Override
+    public OwnFigures course() {
+        return SglangCounts.course(scheduler.newTokenRatio(), scheduler.tree());
     }
 
     @Override

@@ -6,6 +6,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -31,6 +33,7 @@ public final class RadixKvCache implements KvCache {
     private PrefixCacheStats statsBefore = PrefixCacheStats.NONE;
     private long numStoredBefore;
     private long numRemovedBefore;
+    private List<OwnFigure> figuresBefore = List.of();
 
     /** Creates an empty memory. */
     public RadixKvCache(RadixSpec spec) {
@@ -55,6 +58,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public KvAnswer answer(KvAsk.OfFamily ask) {
         return memory.answer((RadixAsk) ask);
+    }
+
+    @Override
+    public long takeWaitNanos() {
+        return memory.takeWaitNanos();
     }
 
     @Override
@@ -104,6 +112,7 @@ public final class RadixKvCache implements KvCache {
         statsBefore = stats();
         numStoredBefore += memory.numStored();
         numRemovedBefore += memory.numRemoved();
+        figuresBefore = ownFigures();
         memory = create();
         if (events != null) {
             events.onCleared();
@@ -137,6 +146,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public PrefixCacheStats stats() {
         return statsBefore.plus(memory.stats());
+    }
+
+    @Override
+    public List<OwnFigure> ownFigures() {
+        return OwnFigures.sum(figuresBefore, memory.ownFigures());
     }
 
     @Override
