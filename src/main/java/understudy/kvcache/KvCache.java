@@ -158,6 +158,11 @@ public interface KvCache {
     /** Returns the lookups of admitted requests since the start. */
     PrefixCacheStats stats();
 
+    /** Returns how long the answers since the last call have taken, as the memory has waited for copies; 0 for most. */
+    default long takeWaitNanos() {
+        return 0;
+    }
+
     /** Returns what the memory has counted that only the memories of its family of engines have. */
     default List<OwnFigure> ownFigures() {
         return List.of();

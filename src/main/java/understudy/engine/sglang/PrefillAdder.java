@@ -459,7 +459,7 @@ final class PrefillAdder {
 
     /** Gives the batch its places, and in a mixed batch those that run one more each. */
     private void allocate() {
-        memory.startLoading();
+        outcome.loadNanos = memory.startLoading();
         memory.extend(batch);
         if (!config.isMixing() || numRunning == 0) {
             return;

@@ -40,6 +40,9 @@ final class PrefillOutcome implements RadixAnswer {
     /** The same in the order in which they were chosen. */
     final IntArrayList victims = new IntArrayList();
 
+    /** Time of the copies from the host that begin with the batch. */
+    long loadNanos;
+
     TreeSize tree = TreeSize.NOTHING;
     int numHitTokens;
     int numInputTokens;

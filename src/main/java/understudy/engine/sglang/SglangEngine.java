@@ -177,7 +177,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         if (batch != null) {
             schedule(batch);
             counts.onBatch(turn, scheduler.newTokenRatio());
-            step.setLoadedTokens(turn.numLoadedTokens);
+            step.setLoadNanos(turn.loadNanos);
         }
         return step;
     }

@@ -35,7 +35,8 @@ public final class SglangFamily implements EngineFamily {
                         "hash-algo",
                         "hash-seed",
                         "kv-events",
-                        "tiers.host.bandwidth"),
+                        "tiers.host.bandwidth",
+                        "tiers.host.bandwidth-both-ways"),
                 why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }

@@ -487,7 +487,6 @@ public class SglangScheduler {
             var request = sorted.get(trial.place());
             request.numFillTokens = request.numTokens();
             request.numPrefixTokens = trial.numLoadedPrefix();
-            plan.numLoadedTokens += trial.numLoadedPrefix() - trial.numPrefixTokens();
             plan.tried.add(new SglangPlan.Tried(request, trial.numPrefixTokens(), trial.hostHit(), trial.result()));
         }
         var victims = preempt(outcome);
@@ -573,6 +572,7 @@ public class SglangScheduler {
             running = new ObjectArrayList<>();
             runningForward = 0;
         }
+        plan.loadNanos = outcome.loadNanos;
         if (delayer != null) {
             delayer.onBatch(count);
         }

@@ -17,6 +17,7 @@ import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
 import understudy.latency.LlmSpec;
 import understudy.settings.Section;
+import understudy.transfer.TransferSettings;
 
 /** The section {@code engine.sglang}, whose keys are SGLang's arguments, and what follows from the hardware. */
 final class SglangSettings {
@@ -43,7 +44,6 @@ final class SglangSettings {
     private static final String ALGORITHM = "speculative-algorithm";
     private static final String CHUNKED_PREFILL_SIZE = "chunked-prefill-size";
     private static final String TOPK = "speculative-eagle-topk";
-    /** Bytes per GB; a rate in GB/s is one in bytes per nanosecond. */
     private static final double BYTES_PER_GB = 1e9;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -251,13 +251,13 @@ final class SglangSettings {
         if (hostTokens > EngineSizes.MAX_TOKENS) {
             throw own.unusable(HIERARCHY, "with room for more than " + EngineSizes.MAX_TOKENS + " tokens");
         }
-        var link = kvCache.section("tiers").section("host");
         return new RadixConfig.Hierarchy(
                 (int) hostTokens,
                 own.choice("hicache-write-policy", RadixConfig.WritePolicy.class),
                 0,
                 0,
-                bytesPerToken / link.positive("bandwidth"));
+                new RadixConfig.HostLinkSpec(
+                        TransferSettings.hostPorts(kvCache.section("tiers").section("host")), bytesPerToken));
     }
 
     /** Returns what a decode verifies, or null without drafts. */

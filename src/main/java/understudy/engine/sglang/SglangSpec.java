@@ -73,8 +73,7 @@ public record SglangSpec(
 
     @Override
     public LatencyModel latency(LatencyModel plain) {
-        var hierarchy = config.memory().hierarchy();
-        var loading = hierarchy == null ? plain : new LoadingLatency(plain, hierarchy.nanosPerToken());
+        var loading = config.memory().hierarchy() == null ? plain : new LoadingLatency(plain);
         return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
     }
 
@@ -90,7 +89,7 @@ public record SglangSpec(
                         Math.min(chunk, config.maxModelLen()),
                         config.overlaps() ? 2 : 1,
                         verification == null ? 0 : verification.numSteps(),
-                        Set.of(Feature.BOUNDED_RUNNING))
+                        Set.of(Feature.BOUNDED_RUNNING, Feature.SGLANG_SERVER))
                 .with(Feature.PRIORITIES, config.priorities().areOn())
                 .with(Feature.PREEMPTS_FOR_OTHERS, config.priorities().arePreempting())
                 .with(Feature.ADAPTERS, config.maxLorasPerBatch() > 0);

@@ -36,8 +36,18 @@ final class HostRadixMemory extends RadixMemory {
     }
 
     @Override
-    public void startLoading() {
-        tree.startLoading();
+    public long startLoading() {
+        return tree.startLoading();
+    }
+
+    @Override
+    public long takeWaitNanos() {
+        return tree.takeWaitNanos();
+    }
+
+    @Override
+    int numBadHostPages() {
+        return tree.numBadHostPages();
     }
 
     @Override

@@ -61,6 +61,11 @@ public final class RadixKvCache implements KvCache {
     }
 
     @Override
+    public long takeWaitNanos() {
+        return memory.takeWaitNanos();
+    }
+
+    @Override
     public void settle(Settlement settlement) {
         var own = settlement.own();
         if (own != null) {

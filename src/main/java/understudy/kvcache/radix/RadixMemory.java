@@ -294,8 +294,20 @@ public class RadixMemory {
     /** Brings what a trial has found on the host back to the device, if it can; the prefix is longer then. */
     public void loadBack(RadixSequence sequence) {}
 
-    /** Begins the copies of what was brought back, as one. */
-    public void startLoading() {}
+    /** Begins the copies of what was brought back, as one, and returns how long it lasts if no other ones are begun. */
+    public long startLoading() {
+        return 0;
+    }
+
+    /** Returns how long the scheduler has waited for copies to the host since the last call. */
+    public long takeWaitNanos() {
+        return 0;
+    }
+
+    /** Returns how many pages of the host's memory are lost or there twice; none without one. */
+    int numBadHostPages() {
+        return 0;
+    }
 
     /** Admits a request with its prefix: it locks its node from now on, and its table has the prefix. */
     public final void admit(RadixSequence sequence, int end) {

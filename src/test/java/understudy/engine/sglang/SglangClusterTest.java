@@ -122,6 +122,31 @@ final class SglangClusterTest {
         }
     }
 
+    /**
+     * A token of 131,072 bytes takes 1 ms to the host. The first answer of 10 tokens and 2 is cached with 11; when the second
+     * prompt of 20 tokens is planned at 34 ms there are 19 of 30 left, so that all 11 are written back until 45 ms.
+     */
+    @ParameterizedTest
+    @CsvSource({"write-back, 55", "write-through, 44"})
+    void writeBack_delaysTheNextBatch(String policy, long firstTokenMillis) {
+        String hierarchy = """
+            latency.llm = llama-3.1-8b
+            kv-cache.tiers.host { bandwidth = 0.131072, bandwidth-both-ways = 0.262144 }
+            engine.sglang { enable-hierarchical-cache = true, max-total-tokens = 30, disable-overlap-schedule = true }
+            """;
+        try (var cluster =
+                EmulatedCluster.startPaused(SETTINGS + hierarchy + "engine.sglang.hicache-write-policy = " + policy)) {
+            var first = cluster.submit(10, 2);
+            cluster.advance(Duration.ofMillis(30));
+            var second = cluster.submit(20, 1);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(first.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI);
+            assertThat(second.tokenNanos()).containsExactly(firstTokenMillis * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
     @Test
     void crash_takesRequestsToTheOtherReplica() {
         try (var cluster = EmulatedCluster.startPaused(SETTINGS + "cluster.replicas = 2, faults.on-crash = resume")) {

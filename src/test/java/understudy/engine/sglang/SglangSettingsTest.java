@@ -3,6 +3,7 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
+import understudy.transfer.PortGroup;
 
 /** The section {@code engine.sglang}, and what follows from the GPU's memory. */
 final class SglangSettingsTest {
@@ -192,21 +194,25 @@ final class SglangSettingsTest {
     }
 
     /**
-     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and at 64 GB/s a token takes 2,048 ns. Without a
-     * size the host has 2.5 times the tokens of the GPU.
+     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and the link has 64 GB/s one way and 96 both ways. Without
+     * a size the host has 2.5 times the tokens of the GPU.
      */
     @Test
     void hostMemory_hasASizeAndABandwidth() {
-        String settings = "kv-cache.tiers.host.bandwidth = 64, engine.sglang { enable-hierarchical-cache = true,"
-                + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
+        String settings =
+                "kv-cache.tiers.host { bandwidth = 64, bandwidth-both-ways = 96 }, engine.sglang { enable-hierarchical-cache = true,"
+                        + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
 
+        long gigabytes = 1_000_000_000;
+        var link = new RadixConfig.HostLinkSpec(
+                new PortGroup(LongList.of(64 * gigabytes, 64 * gigabytes), 96 * gigabytes), 131_072);
         assertThat(read(settings).config().memory().hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
         assertThat(read(settings + "engine.sglang.hicache-size = 1")
                         .config()
                         .memory()
                         .hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
     }
 
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
