@@ -59,7 +59,7 @@ final class MemoryRun {
             step();
         }
         resize(config.numGpuBlocks());
-        while (numInFlight > 0 || numUnfinished() > 0) {
+        while (numInFlight > 0 || numUnfinished() > 0 || engine.engine().hasWork()) {
             require(now < MAX_STEPS, "everything ends", () -> numUnfinished() + " requests are left");
             step();
         }
