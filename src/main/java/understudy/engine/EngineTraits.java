@@ -28,6 +28,8 @@ public record EngineTraits(
         ADAPTERS,
         /** Requests may have priorities. */
         PRIORITIES,
+        /** A step may admit a request in place of less important ones, which lose theirs. */
+        PREEMPTS_FOR_OTHERS,
         /** Calls are taken while steps are in flight, since their workers have handed these to their GPUs. */
         CALLS_IN_FLIGHT,
         /**
@@ -36,7 +38,9 @@ public record EngineTraits(
          */
         BOUNDED_RUNNING,
         /** Runs are reported by the figures of streams, too, by which its users know it. */
-        STREAMING_FIGURES
+        STREAMING_FIGURES,
+        /** Its server speaks SGLang's dialect, and shows SGLang's metrics. */
+        SGLANG_SERVER
     }
 
     /** Copies the features. */

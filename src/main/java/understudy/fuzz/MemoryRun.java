@@ -66,8 +66,9 @@ final class MemoryRun {
         laws.checkEnd();
     }
 
+    /** Returns the requests that have not ended, without those that the engine has forgotten. */
     private int numUnfinished() {
-        return engine.engine().load().numUnfinished();
+        return engine.engine().load().numUnfinished() - engine.engine().lost().size();
     }
 
     private void disturb() {

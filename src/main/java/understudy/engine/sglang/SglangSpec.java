@@ -89,8 +89,9 @@ public record SglangSpec(
                         Math.min(chunk, config.maxModelLen()),
                         config.overlaps() ? 2 : 1,
                         verification == null ? 0 : verification.numSteps(),
-                        Set.of(Feature.BOUNDED_RUNNING))
+                        Set.of(Feature.BOUNDED_RUNNING, Feature.SGLANG_SERVER))
                 .with(Feature.PRIORITIES, config.priorities().areOn())
+                .with(Feature.PREEMPTS_FOR_OTHERS, config.priorities().arePreempting())
                 .with(Feature.ADAPTERS, config.maxLorasPerBatch() > 0);
     }
 
