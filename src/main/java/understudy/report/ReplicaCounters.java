@@ -29,6 +29,7 @@ public final class ReplicaCounters {
 
     private DraftCounts drafts = DraftCounts.NONE;
     private LoraCounts loras = LoraCounts.NONE;
+    private int numCountedElsewhere;
 
     /** Without the traffic of the memory that is in use. */
     private ReplicaTransfers transfers = ReplicaTransfers.NONE;
@@ -89,6 +90,11 @@ public final class ReplicaCounters {
             transfers =
                     transfers.with(PromptTokens.of(running), running.request().isPrefillLeg());
         }
+    }
+
+    /** Adds to the requests here that have not ended, and that another replica counts. */
+    public void onCountedElsewhere(int change) {
+        numCountedElsewhere += change;
     }
 
     /** Counts the preemptions of a request that begins anew on another replica. */
@@ -156,7 +162,7 @@ public final class ReplicaCounters {
         return new RunRecord.ReplicaRecord(
                 stats(pastPrefixCache.plus(prefixCache), transfers.with(traffic)),
                 audit,
-                numRequests - numEnded,
+                numRequests - numEnded - numCountedElsewhere,
                 numPeeks,
                 numPreemptionsWithdrawn);
     }

@@ -92,7 +92,8 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
                 KvRoom.GIVEN,
                 null,
                 1,
-                1);
+                1,
+                new SglangSpec.Decoding(0, 1));
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());
         requestEvents = context.messageAdapter(RequestEvent.class, Ignored::new);

@@ -35,7 +35,13 @@ public final class SglangFamily implements EngineFamily {
                         "hash-algo",
                         "hash-seed",
                         "kv-events",
-                        "tiers.host.bandwidth"),
+                        "tiers.host.bandwidth",
+                        "transfer.bandwidth",
+                        "transfer.handshake",
+                        "transfer.post",
+                        "transfer.per-descriptor",
+                        "transfer.notify",
+                        "transfer.timeout"),
                 why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }

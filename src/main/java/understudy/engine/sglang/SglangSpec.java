@@ -31,6 +31,7 @@ import understudy.settings.Section;
  * @param drafts which drafts are accepted, or null without speculation
  * @param draftsNanos how long the drafts of a step take
  * @param memFractionStatic share of the memory for weights and KV
+ * @param decoding settings for the role in which it answers only
  */
 public record SglangSpec(
         SglangConfig config,
@@ -39,8 +40,20 @@ public record SglangSpec(
         KvRoom room,
         SyntheticDrafts.@Nullable Spec drafts,
         double draftsNanos,
-        double memFractionStatic)
+        double memFractionStatic,
+        Decoding decoding)
         implements EngineSpec {
+    /** Up to so many running requests a decoding engine has rows for twice as many more ({@code model_runner.py}). */
+    private static final int MAX_RUNNING_WITH_EXTRA_SLOTS = 32;
+
+    /**
+     * Settings of an engine that decodes what others have prefilled.
+     *
+     * @param numReservedTokens tokens that are kept free for each request that is there ({@code num_reserved_decode_tokens})
+     * @param pollingInterval turns between two looks at those that are to come ({@code
+     *     disaggregation_decode_polling_interval})
+     */
+    public record Decoding(int numReservedTokens, int pollingInterval) {}
 
     @Override
     public Engine createEngine() {
@@ -54,7 +67,36 @@ public record SglangSpec(
 
     @Override
     public SglangSpec comparedBy(BlockHasher hasher) {
-        return new SglangSpec(config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic);
+        return new SglangSpec(
+                config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic, decoding);
+    }
+
+    /**
+     * An engine that decodes has no tree. What could never get its places there, with those that are kept free, is turned away;
+     * in SGLang it waits for ever.
+     */
+    @Override
+    public SglangSpec withRole(boolean isPrefill) {
+        var memory = kvCache.radix().inRole(isPrefill);
+        int maxRunning = config.maxRunningRequests();
+        var role = new SglangConfig.Disaggregation(
+                isPrefill,
+                decoding.numReservedTokens,
+                decoding.pollingInterval,
+                maxRunning <= MAX_RUNNING_WITH_EXTRA_SLOTS ? 2 * maxRunning : 0,
+                0);
+        return new SglangSpec(
+                SglangConfigBuilder.builder(config)
+                        .disaggregation(role)
+                        .memory(memory)
+                        .build(),
+                new RadixSpec(memory, kvCache.maxModelLen(), kvCache.hasher(), kvCache.recordsEvents()),
+                isPrefill ? limits : limits.withLess(decoding.numReservedTokens),
+                room,
+                drafts,
+                draftsNanos,
+                memFractionStatic,
+                decoding);
     }
 
     @Override
