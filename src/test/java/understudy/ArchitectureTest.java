@@ -57,7 +57,7 @@ final class ArchitectureTest {
 
     /** The floors of the house, from the ground up: a room may use those below it and, without a circle, its neighbours. */
     private static final List<Set<String>> FLOORS = List.of(
-            Set.of("prompt", "settings", "json", "jinja", "jsonsample", "parquet"),
+            Set.of("prompt", "settings", "json", "figure", "jinja", "jsonsample", "parquet"),
             Set.of(
                     "latency",
                     "transfer",
@@ -83,6 +83,7 @@ final class ArchitectureTest {
             "jsonsample",
             "parquet",
             "json",
+            "figure",
             "prompt",
             "latency",
             "kvcache",

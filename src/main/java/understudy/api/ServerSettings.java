@@ -126,6 +126,7 @@ public final class ServerSettings {
                 .sideChannel(sideChannel(host))
                 .loras(loras())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
+                .sglang(new ApiSettings.Sglang(server.section("sglang").bool("enable-metrics")))
                 .models(models)
                 .vllmVersion(server.text("vllm-version"))
                 .hardware(served.hardware)

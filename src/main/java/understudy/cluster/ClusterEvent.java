@@ -15,6 +15,7 @@ import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.Fault;
 import understudy.faults.ReplicaState;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
@@ -47,6 +48,7 @@ public sealed interface ClusterEvent {
      * @param ended requests that ended with it
      * @param firstTokens of requests that got their first token; nothing without a subscriber
      * @param load after it; nothing without a subscriber
+     * @param own state of the engine after it, as far as only its family has it
      */
     @RecordBuilder
     @RecordBuilder.Options(enableWither = true)
@@ -63,7 +65,8 @@ public sealed interface ClusterEvent {
             IntList gapCounts,
             List<RequestRecord> ended,
             FirstTokens firstTokens,
-            EngineLoad load)
+            EngineLoad load,
+            OwnFigures own)
             implements ClusterEvent {
 
         /** Copies the figures of a result, which is used again for the next step. */
@@ -73,7 +76,8 @@ public sealed interface ClusterEvent {
                 StepResult result,
                 List<RequestRecord> ended,
                 FirstTokens firstTokens,
-                EngineLoad load) {
+                EngineLoad load,
+                OwnFigures own) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
@@ -87,7 +91,8 @@ public sealed interface ClusterEvent {
                     copy(result.gapCounts()),
                     ended,
                     firstTokens,
-                    load);
+                    load,
+                    own);
         }
 
         private static LongList copy(LongArrayList list) {

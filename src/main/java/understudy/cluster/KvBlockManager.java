@@ -6,6 +6,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -106,13 +107,15 @@ public final class KvBlockManager {
      * @param peakUsage the largest share of blocks that were in use after a question, 0 to 1
      * @param freeOrder the free blocks in the order in which they would be given out
      * @param traffic with other memories; null without a connector
+     * @param ownFigures what only memories of its family have counted
      */
     public record Audited(
             KvCacheAudit audit,
             PrefixCacheStats stats,
             double peakUsage,
             IntList freeOrder,
-            @Nullable KvTraffic traffic)
+            @Nullable KvTraffic traffic,
+            List<OwnFigure> ownFigures)
             implements Replica.Command {}
 
     /**

@@ -5,6 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.lora.Adapters;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -112,6 +113,11 @@ public interface Engine {
      */
     default List<EngineRequest> lost() {
         return List.of();
+    }
+
+    /** Returns what the engine has counted that only its family has. */
+    default OwnFigures ownFigures() {
+        return OwnFigures.NONE;
     }
 
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */

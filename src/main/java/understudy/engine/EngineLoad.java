@@ -1,6 +1,7 @@
 package understudy.engine;
 
 import understudy.engine.lora.AdapterUse;
+import understudy.figure.OwnFigures;
 
 /** Unfinished requests of an engine: how many there are, and where, as its replica reports them. */
 public interface EngineLoad {
@@ -28,6 +29,11 @@ public interface EngineLoad {
     /** Returns which adapters the requests have; takes time in proportion to their number. */
     default AdapterUse adapterUse() {
         return AdapterUse.NONE;
+    }
+
+    /** Returns what only this family of engines has and what changes over a run, as it is now; asked for after each step. */
+    default OwnFigures course() {
+        return OwnFigures.NONE;
     }
 
     /** Returns the exception for an engine that has requests, and nothing for its device to do. */

@@ -2,6 +2,7 @@ package understudy.engine;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Hardware.KvRoom;
 import understudy.engine.speculation.SyntheticDrafts;
@@ -71,6 +72,17 @@ public interface EngineSpec {
     /** Returns the room of its KV blocks; {@link KvRoom#GIVEN} if their number does not follow from the hardware. */
     default KvRoom room() {
         return KvRoom.GIVEN;
+    }
+
+    /** Returns the size of its memory in words, under the setting that gives it. */
+    default String memorySize() {
+        return "kv-cache.num-gpu-blocks " + kvCache().numGpuBlocks() + ", "
+                + kvCache().maxTokens() + " tokens";
+    }
+
+    /** Returns the share of a GPU's memory for weights and KV, or empty if it is vLLM's. */
+    default OptionalDouble memoryShare() {
+        return OptionalDouble.empty();
     }
 
     /** Returns the values of settings that a scenario may leave open, by their keys. */

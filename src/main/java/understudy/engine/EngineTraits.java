@@ -36,7 +36,9 @@ public record EngineTraits(
          */
         BOUNDED_RUNNING,
         /** Runs are reported by the figures of streams, too, by which its users know it. */
-        STREAMING_FIGURES
+        STREAMING_FIGURES,
+        /** Its server speaks SGLang's dialect, and shows SGLang's metrics. */
+        SGLANG_SERVER
     }
 
     /** Copies the features. */

@@ -21,6 +21,9 @@ public interface Hardware {
     /** Returns how many GPUs share each layer of a replica. */
     int tensorParallelSize();
 
+    /** Returns how many replicas step together, as the ranks of a data-parallel group. */
+    int lockstepSize();
+
     /** Returns the stages of a replica. */
     int pipelineParallelSize();
 
@@ -45,9 +48,9 @@ public interface Hardware {
     /**
      * Returns the KV blocks for which there is memory, or a default without model or GPU.
      *
-     * @param kvCache the section to blame if there is none
+     * @param section the section to blame if there is none, with the room's {@link KvRoom.Keys#size}
      */
-    int numGpuBlocks(Section kvCache, KvRoom room);
+    int numGpuBlocks(Section section, KvRoom room);
 
     /**
      * Memory that KV blocks have to share with others.
@@ -58,14 +61,26 @@ public interface Hardware {
      * @param adapterBytes slots of LoRA adapters on one GPU
      * @param staticShare share of the memory that is for weights and blocks alone; 0 if what they leave to others follows
      *     from {@code reservedTokens} and {@code kv-cache.gpu-memory-utilization}
+     * @param keys settings by which a family's users change it
      */
-    record KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes, double staticShare) {
+    record KvRoom(
+            int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes, double staticShare, Keys keys) {
+        /**
+         * Settings by which users change it.
+         *
+         * @param size how much KV there is, as it stands in the family's section
+         * @param share share of the memory that is for weights and KV, with its section
+         */
+        public record Keys(String size, String share) {
+            static final Keys VLLM = new Keys(EngineSizes.NUM_GPU_BLOCKS, "kv-cache.gpu-memory-utilization");
+        }
+
         /** Nothing is set aside: the number of blocks is given. */
         public static final KvRoom GIVEN = new KvRoom(0, 1, false, 0);
 
         /** Creates a room beside which activations of a step need theirs. */
         public KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes) {
-            this(reservedTokens, blockSize, hasGroups, adapterBytes, 0);
+            this(reservedTokens, blockSize, hasGroups, adapterBytes, 0, Keys.VLLM);
         }
 
         /** Returns whether the number of blocks follows from it. */

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.connector.PushWord;
 
@@ -162,6 +163,16 @@ public interface KvCache {
 
     /** Returns the lookups of admitted requests since the start. */
     PrefixCacheStats stats();
+
+    /** Returns how long the answers since the last call have taken, as the memory has waited for copies; 0 for most. */
+    default long takeWaitNanos() {
+        return 0;
+    }
+
+    /** Returns what the memory has counted that only the memories of its family of engines have. */
+    default List<OwnFigure> ownFigures() {
+        return List.of();
+    }
 
     /** Returns the content of the memory now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);

@@ -19,7 +19,7 @@ public final class BatchShape {
     private final int numSampled;
     private final int numGroupTokens;
     private final Loras loras;
-    private final int numLoadedTokens;
+    private final long loadNanos;
 
     /**
      * LoRA adapters of a step.
@@ -45,7 +45,7 @@ public final class BatchShape {
         numSampled = builder.numSampled;
         numGroupTokens = 0;
         loras = builder.loras;
-        numLoadedTokens = builder.numLoadedTokens;
+        loadNanos = builder.loadNanos;
     }
 
     private BatchShape(BatchShape batch, int numGroupTokens) {
@@ -59,7 +59,7 @@ public final class BatchShape {
         numSampled = batch.numSampled;
         this.numGroupTokens = numGroupTokens;
         loras = batch.loras;
-        numLoadedTokens = batch.numLoadedTokens;
+        loadNanos = batch.loadNanos;
     }
 
     /** Returns the same batch beside those of other ranks of a data-parallel group: with it, so many new tokens. */
@@ -146,9 +146,9 @@ public final class BatchShape {
         return loras;
     }
 
-    /** Returns the tokens whose KV is copied from the host while the step runs. */
-    public int numLoadedTokens() {
-        return numLoadedTokens;
+    /** Returns how long the copies from the host take for whose layers the step waits as it runs. */
+    public long loadNanos() {
+        return loadNanos;
     }
 
     /** Collects a batch; reused from step to step. */
@@ -163,7 +163,7 @@ public final class BatchShape {
         private int numPrefillTokens;
         private int numSampled;
         private Loras loras = Loras.NONE;
-        private int numLoadedTokens;
+        private long loadNanos;
 
         /**
          * Adds a sequence.
@@ -207,9 +207,9 @@ public final class BatchShape {
             loras = adapters;
         }
 
-        /** Says of how many tokens the KV is copied from the host while the step runs. */
-        public void setLoadedTokens(int count) {
-            numLoadedTokens = count;
+        /** Says how long the copies from the host take for whose layers the step waits as it runs. */
+        public void setLoadNanos(long nanos) {
+            loadNanos = nanos;
         }
 
         /** Forgets all sequences. */
@@ -222,7 +222,7 @@ public final class BatchShape {
             numPrefillTokens = 0;
             numSampled = 0;
             loras = Loras.NONE;
-            numLoadedTokens = 0;
+            loadNanos = 0;
         }
 
         /** Returns the collected shape. */

@@ -7,13 +7,12 @@ import java.util.List;
  * Another model's time, and at least that of the copies from the host for which a step waits layer by layer.
  *
  * @param model time of a step without copies
- * @param nanosPerToken time to copy the KV of a token
  */
-public record LoadingLatency(LatencyModel model, double nanosPerToken) implements LatencyModel {
+public record LoadingLatency(LatencyModel model) implements LatencyModel {
 
     @Override
     public long stepNanos(BatchShape batch) {
-        return Math.max(model.stepNanos(batch), LatencyModel.roundToNanos(batch.numLoadedTokens() * nanosPerToken));
+        return Math.max(model.stepNanos(batch), batch.loadNanos());
     }
 
     @Override

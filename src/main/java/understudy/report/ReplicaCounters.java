@@ -1,9 +1,12 @@
 package understudy.report;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.latency.BatchShape;
@@ -30,6 +33,9 @@ public final class ReplicaCounters {
     private DraftCounts drafts = DraftCounts.NONE;
     private LoraCounts loras = LoraCounts.NONE;
     private int numCountedElsewhere;
+
+    /** Without those of the engine and the memory that are in use. */
+    private OwnFigures own = OwnFigures.NONE;
 
     /** Without the traffic of the memory that is in use. */
     private ReplicaTransfers transfers = ReplicaTransfers.NONE;
@@ -59,11 +65,12 @@ public final class ReplicaCounters {
         drafts = stats.drafts();
         loras = stats.loras();
         transfers = stats.transfers();
+        own = stats.own();
     }
 
     /** Returns the counts of a replica that has ended with its memory. */
     public RunRecord.ReplicaRecord lastRecord() {
-        return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE, null);
+        return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE, null, OwnFigures.NONE);
     }
 
     public int replicaIndex() {
@@ -145,8 +152,14 @@ public final class ReplicaCounters {
         peakKvUsage = Math.max(peakKvUsage, usage);
     }
 
-    /** Records the lookups and the traffic of a memory that has ended; a new one may follow. */
-    public void onMemoryGone(PrefixCacheStats prefixCache, @Nullable KvTraffic traffic) {
+    /** Records what an engine that has ended has counted; before its memory's. */
+    public void onEngineGone(OwnFigures counted) {
+        own = own.plus(counted);
+    }
+
+    /** Records what a memory that has ended has counted; a new one may follow. */
+    public void onMemoryGone(PrefixCacheStats prefixCache, @Nullable KvTraffic traffic, List<OwnFigure> counted) {
+        own = own.plus(counted);
         pastPrefixCache = pastPrefixCache.plus(prefixCache);
         transfers = transfers.with(traffic == null ? null : traffic.gone());
     }
@@ -156,18 +169,22 @@ public final class ReplicaCounters {
         return pastPrefixCache;
     }
 
-    /** Returns the counts so far, together with the audit, the lookups and the traffic of the replica's memory. */
+    /**
+     * Returns the counts so far, together with the audit, the lookups and the traffic of the replica's memory.
+     *
+     * @param ofFamily what engine and memory have counted that only their family has
+     */
     public RunRecord.ReplicaRecord record(
-            KvCacheAudit audit, PrefixCacheStats prefixCache, @Nullable KvTraffic traffic) {
+            KvCacheAudit audit, PrefixCacheStats prefixCache, @Nullable KvTraffic traffic, OwnFigures ofFamily) {
         return new RunRecord.ReplicaRecord(
-                stats(pastPrefixCache.plus(prefixCache), transfers.with(traffic)),
+                stats(pastPrefixCache.plus(prefixCache), transfers.with(traffic), own.plus(ofFamily)),
                 audit,
                 numRequests - numEnded - numCountedElsewhere,
                 numPeeks,
                 numPreemptionsWithdrawn);
     }
 
-    private ReplicaStats stats(PrefixCacheStats prefixCache, ReplicaTransfers kvTransfers) {
+    private ReplicaStats stats(PrefixCacheStats prefixCache, ReplicaTransfers kvTransfers, OwnFigures ofFamily) {
         return ReplicaStatsBuilder.builder()
                 .replicaIndex(replicaIndex)
                 .group(group)
@@ -182,6 +199,7 @@ public final class ReplicaCounters {
                 .drafts(drafts)
                 .loras(loras)
                 .transfers(kvTransfers)
+                .own(ofFamily)
                 .build();
     }
 }

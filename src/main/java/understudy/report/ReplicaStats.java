@@ -3,6 +3,7 @@ package understudy.report;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.transfers.ReplicaTransfers;
 
@@ -22,6 +23,7 @@ import understudy.report.transfers.ReplicaTransfers;
  * @param drafts counts of drafts
  * @param loras use of LoRA adapters
  * @param transfers sources of the KV of its prompts
+ * @param own figures of its family of engines
  */
 @RecordBuilder
 public record ReplicaStats(
@@ -37,4 +39,5 @@ public record ReplicaStats(
         PrefixCacheStats prefixCache,
         DraftCounts drafts,
         LoraCounts loras,
-        ReplicaTransfers transfers) {}
+        ReplicaTransfers transfers,
+        OwnFigures own) {}

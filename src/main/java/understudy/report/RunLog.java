@@ -10,6 +10,7 @@ public final class RunLog {
     private final RequestLog requests;
     private final TokenGaps gaps = new TokenGaps();
     private final TokenRate outputRate = new TokenRate();
+    private final OwnCourse course = new OwnCourse();
     private long stepDigest;
 
     /** Creates an empty log. */
@@ -51,6 +52,11 @@ public final class RunLog {
 
     public TokenRate outputRate() {
         return outputRate;
+    }
+
+    /** Returns the course of what only some families of engines have. */
+    public OwnCourse course() {
+        return course;
     }
 
     /** Returns a hash over all steps in their order: who ended when, with how many tokens. */

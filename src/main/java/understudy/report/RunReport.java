@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.latency.LatencyStats;
 import understudy.report.transfers.TransferReport;
@@ -186,6 +187,15 @@ public record RunReport(
     /** Returns the use of LoRA adapters, summed over replicas. */
     public LoraCounts loras() {
         return replicas.stream().map(ReplicaStats::loras).reduce(LoraCounts.NONE, LoraCounts::plus);
+    }
+
+    /** Returns the figures of each family of engines that has some, summed over its replicas. */
+    public List<OwnFigures> own() {
+        return List.copyOf(replicas.stream()
+                .map(ReplicaStats::own)
+                .filter(own -> !own.family().isEmpty())
+                .collect(Collectors.toMap(OwnFigures::family, own -> own, OwnFigures::plus, LinkedHashMap::new))
+                .values());
     }
 
     /** Returns the share of looked-up tokens that were found, 0 to 1, without those after preemptions. */

@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 import understudy.report.latency.LatencyStats;
 
 /**
@@ -78,6 +80,7 @@ public final class RunResult {
         addLoras(report.loras());
         addCaches();
         addPrefixCaching(report.prefixCaching(), figures.addObject("prefix_caching"));
+        report.own().forEach(own -> addOwn(own, figures.addObject(own.family())));
         report.transfers().ifPresent(transfers -> TransferFigures.add(transfers, figures));
         report.fleet().ifPresent(fleet -> addFleet(fleet, figures.addObject("fleet")));
         if (report.timeline().isOn()) {
@@ -166,6 +169,27 @@ public final class RunResult {
                     .add("num_loads", "Adapters read from disk", Unit.NONE, loras.numLoads())
                     .add("num_activations", "Adapters copied to a GPU", Unit.NONE, loras.numActivations());
         }
+    }
+
+    private static void addOwn(OwnFigures own, Figures to) {
+        for (var figure : own.figures()) {
+            to.add(figure.key(), figure.title(), unit(figure.kind()), number(figure));
+        }
+    }
+
+    private static Unit unit(OwnFigure.Kind kind) {
+        return switch (kind) {
+            case TOKENS -> Unit.TOKENS;
+            case SHARE -> Unit.SHARE;
+            case COUNT, MEAN, LARGEST -> Unit.NONE;
+        };
+    }
+
+    private static Number number(OwnFigure figure) {
+        if (figure.isWhole()) {
+            return (long) figure.value();
+        }
+        return figure.value();
     }
 
     private void addCaches() {
@@ -327,6 +351,7 @@ public final class RunResult {
         if (report.loras().numSteps() > 0) {
             result.block("LoRA", '-', "lora");
         }
+        report.own().forEach(own -> result.block("Engine " + own.family(), '-', own.family()));
         if (report.prefixCaching().isMeaningful()) {
             addPrefixCachingBlock();
         }

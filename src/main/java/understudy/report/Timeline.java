@@ -2,7 +2,10 @@ package understudy.report;
 
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import understudy.figure.OwnFigures;
 import understudy.report.latency.LatencyStats;
 
 /**
@@ -25,6 +28,7 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
      * @param numGood of the requests completed in it, those that have kept to their service levels
      * @param ttft of the requests that got their first token in it, even if they failed later
      * @param numReady fewest replicas at a time that took requests
+     * @param own what only some families of engines have, over all steps that ended in it
      */
     public record Interval(
             long startSeconds,
@@ -34,7 +38,8 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
             long numGood,
             double outputThroughput,
             LatencyStats ttft,
-            int numReady) {}
+            int numReady,
+            List<OwnFigures> own) {}
 
     /** Returns the timeline of a run; 0 is none, and much too short intervals are made longer. */
     static Timeline of(RunRecord run, ServiceLevels levels, int intervalSeconds) {
@@ -57,6 +62,7 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
         Arrays.setAll(tallies, i -> new Tally(i * interval, Math.min(run.endNanos(), (i + 1) * interval)));
         run.requests().stream().forEach(request -> count(request, levels, tallies));
         run.log().outputRate().forEach((nanos, count) -> at(nanos, tallies).numTokens += count);
+        run.log().course().forEach((nanos, own) -> at(nanos, tallies).add(own));
         var intervals = Arrays.stream(tallies)
                 .map(tally -> tally.end(fewestReady(run.replicaHistory(), tally)))
                 .toList();
@@ -114,10 +120,15 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
         private long numGood;
         private long numTokens;
         private final DoubleArrayList ttftNanos = new DoubleArrayList();
+        private final Map<String, OwnFigures> own = new LinkedHashMap<>();
 
         Tally(long startNanos, long endNanos) {
             this.startNanos = startNanos;
             this.endNanos = endNanos;
+        }
+
+        void add(OwnFigures figures) {
+            own.merge(figures.family(), figures, OwnFigures::plus);
         }
 
         Interval end(int numReady) {
@@ -130,7 +141,8 @@ public record Timeline(boolean hasLevels, List<Interval> intervals) {
                     numGood,
                     seconds == 0 ? 0 : (double) numTokens / seconds,
                     LatencyStats.of(ttftNanos.toDoubleArray()),
-                    numReady);
+                    numReady,
+                    List.copyOf(own.values()));
         }
     }
 }

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.Writer;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
@@ -41,7 +43,35 @@ public final class TimelineReport {
                         "median_ttft_ms", "P50 TTFT (ms)", i -> ttft(i, i.ttft().p50Nanos())),
                 new Column("p99_ttft_ms", "P99 TTFT (ms)", i -> ttft(i, i.ttft().p99Nanos())),
                 new Column("ready_replicas", "Ready", i -> String.valueOf(i.numReady()))));
+        columns.addAll(ownColumns(timeline));
         return columns;
+    }
+
+    /** Columns of families of engines, each of which has a figure in some interval; empty where it has none. */
+    private static Collection<Column> ownColumns(Timeline timeline) {
+        var columns = new LinkedHashMap<String, Column>();
+        for (var interval : timeline.intervals()) {
+            for (var own : interval.own()) {
+                for (var figure : own.figures()) {
+                    String name = own.family() + "_" + figure.key();
+                    columns.computeIfAbsent(
+                            name, key -> new Column(key, figure.title(), i -> own(i, own.family(), figure.key())));
+                }
+            }
+        }
+        return columns.values();
+    }
+
+    private static String own(Timeline.Interval interval, String family, String key) {
+        return interval.own().stream()
+                .filter(own -> own.family().equals(family))
+                .flatMap(own -> own.figures().stream())
+                .filter(figure -> figure.key().equals(key))
+                .findFirst()
+                .map(figure -> figure.isWhole()
+                        ? String.valueOf((long) figure.value())
+                        : String.format(Locale.ROOT, "%.4f", figure.value()))
+                .orElse("");
     }
 
     /** Returns a table, with a line break at its end. */

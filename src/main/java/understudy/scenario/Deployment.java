@@ -158,8 +158,8 @@ public record Deployment(
     }
 
     @Override
-    public int numGpuBlocks(Section kvCache, KvRoom room) {
-        return new KvMemory(this, room).numGpuBlocks(kvCache);
+    public int numGpuBlocks(Section section, KvRoom room) {
+        return new KvMemory(this, room).numGpuBlocks(section);
     }
 
     @Override
@@ -237,9 +237,8 @@ public record Deployment(
         if (engine.room().isDerived()) {
             new KvMemory(this, engine.room())
                     .capacity()
-                    .ifPresent(capacity -> lines.add("kv-cache.num-gpu-blocks "
-                            + engine.kvCache().numGpuBlocks() + ", "
-                            + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason()));
+                    .ifPresent(
+                            capacity -> lines.add(engine.memorySize() + ", on " + gpus() + ": " + capacity.reason()));
         }
         String groups = engine.kvCache().groupsReason();
         if (!groups.isEmpty()) {
@@ -267,7 +266,8 @@ public record Deployment(
      * Returns how many replicas step together: all of a data-parallel group, whose experts exchange tokens; without
      * experts each steps alone, as in vLLM.
      */
-    int lockstepSize() {
+    @Override
+    public int lockstepSize() {
         boolean isDense = llm != null && llm.spec().feedForward().numExperts() == 0;
         return isDense ? 1 : parallelism.dataParallelSize();
     }

@@ -13,14 +13,14 @@ record KvMemory(Deployment deployment, KvRoom room) {
     private static final int DEFAULT_BLOCKS = 29_000;
 
     /** Returns the blocks that fit, or the default without model or GPU. */
-    int numGpuBlocks(Section kvCache) {
+    int numGpuBlocks(Section section) {
         var capacity = capacity();
         if (capacity.isPresent() && capacity.get().numGpuBlocks() < 2) {
             String problem = "but " + model() + " does not fit on " + deployment.gpus() + ": "
                     + capacity.get().reason();
             throw new ModelTooLargeException(
-                    String.valueOf(kvCache.unusable("num-gpu-blocks", problem).getMessage()),
-                    "raise latency.tensor-parallel-size or kv-cache.gpu-memory-utilization");
+                    String.valueOf(section.unusable(room.keys().size(), problem).getMessage()),
+                    "raise latency.tensor-parallel-size or " + room.keys().share());
         }
         return capacity.map(known -> (int) Math.min(Integer.MAX_VALUE, known.numGpuBlocks()))
                 .orElse(DEFAULT_BLOCKS);

@@ -160,7 +160,10 @@ public record Scenario(
         boolean hasAll =
                 groups.stream().allMatch(group -> group.engine().traits().has(Feature.ADAPTERS));
         if (!hasAll) {
-            throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
+            throw workload.section("loras")
+                    .unusable(
+                            "count",
+                            "which needs engine.lora.enable = true, or engine.sglang.enable-lora = true with SGLang");
         }
     }
 

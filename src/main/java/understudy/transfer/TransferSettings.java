@@ -37,8 +37,6 @@ public final class TransferSettings {
      * @param host the section of the host memory, which says how fast that is
      */
     public static KvTransferSpec read(Section transfer, Section host, KvSizes kv) {
-        long oneWay = bytesPerSecond(host, "bandwidth");
-        var hostPorts = new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
         double nics = (double) bytesPerSecond(transfer, "bandwidth") * kv.numGpus();
         long nicOneWay = (long) Math.min(nics, PortGroup.MAX_BYTES_PER_SECOND);
         var cost = new TransferCost(
@@ -48,7 +46,7 @@ public final class TransferSettings {
                 Math.round(transfer.nanos("notify")));
         long timeoutNanos = Math.round(transfer.nanos("timeout"));
         return KvTransferSpecBuilder.builder()
-                .hostLink(new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos))
+                .hostLink(new LinkSpec(List.of(hostPorts(host)), TransferCost.NONE, timeoutNanos))
                 .hostBytesPerBlock(kv.bytesPerBlockPerGpu())
                 .nic(PortGroup.of(nicOneWay, nicOneWay))
                 .networkBytesPerBlock(kv.bytesPerBlock())
@@ -63,6 +61,16 @@ public final class TransferSettings {
                 .failsStaleReads(transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL)
                 .notifiesOnReject(transfer.bool("notify-on-reject"))
                 .build();
+    }
+
+    /**
+     * Returns the two ways between each GPU and the host; see {@link KvTransferSpec#TO_GPU}.
+     *
+     * @param host the section of the host memory
+     */
+    public static PortGroup hostPorts(Section host) {
+        long oneWay = bytesPerSecond(host, "bandwidth");
+        return new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
     }
 
     private static long leaseNanos(Section transfer) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.logging.Level;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -17,8 +16,6 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.ScriptTimeoutException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
-import org.openqa.selenium.logging.LogEntry;
-import org.openqa.selenium.logging.LogType;
 
 /** The live page in a real browser. */
 final class LivePageBrowserTest {
@@ -52,7 +49,7 @@ final class LivePageBrowserTest {
     @AfterEach
     void close() {
         if (browser != null) {
-            browser.quit();
+            browser.get("about:blank");
         }
         fixture.close();
     }
@@ -190,7 +187,7 @@ final class LivePageBrowserTest {
     @ValueSource(strings = {"light", "dark"})
     void colors_followTheSystemAndAreReadable(String scheme) {
         fixture.numReplicas = 2;
-        browser = Chromium.start();
+        browser = Chromium.open();
         browser.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
@@ -261,7 +258,7 @@ final class LivePageBrowserTest {
     @Test
     void telephone_hasRoomBelowTheHeader() {
         fixture.numReplicas = 2;
-        browser = Chromium.start();
+        browser = Chromium.open();
         browser.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", 390, "height", 844, "deviceScaleFactor", 1, "mobile", true));
@@ -276,7 +273,7 @@ final class LivePageBrowserTest {
 
     @Test
     void beforeTheFirstFigures_thePageSaysSo() {
-        browser = Chromium.start();
+        browser = Chromium.open();
         browser.executeCdpCommand("Network.enable", Map.of());
         browser.executeCdpCommand("Network.setBlockedURLs", Map.of("urls", List.of("*/live/events")));
         fixture.start();
@@ -293,7 +290,7 @@ final class LivePageBrowserTest {
     }
 
     private void open() {
-        browser = Chromium.start();
+        browser = Chromium.open();
         show();
     }
 
@@ -325,10 +322,7 @@ final class LivePageBrowserTest {
     }
 
     private List<String> complaints() {
-        return browser.manage().logs().get(LogType.BROWSER).getAll().stream()
-                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
-                .map(LogEntry::getMessage)
-                .toList();
+        return Chromium.complaints(browser);
     }
 
     private double number(String script) {

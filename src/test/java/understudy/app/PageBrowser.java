@@ -1,27 +1,15 @@
 package understudy.app;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
-import java.io.File;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.logging.Level;
 import org.openqa.selenium.chrome.ChromeDriver;
-import org.openqa.selenium.chrome.ChromeDriverService;
-import org.openqa.selenium.chrome.ChromeOptions;
-import org.openqa.selenium.logging.LogEntry;
-import org.openqa.selenium.logging.LogType;
-import org.openqa.selenium.logging.LoggingPreferences;
+import understudy.api.Chromium;
 
-/** A real browser without a network, which tells what the security policy of a page had to stop. */
+/** A page in a real browser without a network, which tells what the security policy of the page had to stop. */
 final class PageBrowser implements AutoCloseable {
     static final int DARK = 0;
     static final int LIGHT = 1;
-
-    private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
-    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
 
     /** Counts the pixels of a canvas that have a colour of the style sheet. */
     private static final String PIXELS = """
@@ -62,35 +50,17 @@ final class PageBrowser implements AutoCloseable {
         this.driver = driver;
     }
 
-    /** Opens a page in a window; the test is skipped where there is no browser. */
+    /** Opens a page in a tab; the test is skipped where there is no browser. */
     static PageBrowser open(Path page, int colorScheme) {
-        assumeTrue(
-                Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
-                "no " + CHROMIUM + " or " + DRIVER + " (Debian's packages chromium and chromium-driver)");
-        var browser = new PageBrowser(new ChromeDriver(
-                new ChromeDriverService.Builder()
-                        .usingDriverExecutable(new File(DRIVER.toString()))
-                        .build(),
-                options(colorScheme)));
+        var browser = new PageBrowser(Chromium.open());
+        browser.driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of(
+                        "features",
+                        List.of(Map.of(
+                                "name", "prefers-color-scheme", "value", colorScheme == DARK ? "dark" : "light"))));
         browser.driver.get(page.toUri().toString());
         return browser;
-    }
-
-    private static ChromeOptions options(int colorScheme) {
-        var logs = new LoggingPreferences();
-        logs.enable(LogType.BROWSER, Level.ALL);
-        var options = new ChromeOptions();
-        options.setBinary(CHROMIUM.toFile());
-        options.addArguments(
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--window-size=1200,1000",
-                "--blink-settings=preferredColorScheme=" + colorScheme,
-                "--host-resolver-rules=MAP * ~NOTFOUND");
-        options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
-        return options;
     }
 
     /** Makes the window as wide as a telephone. */
@@ -129,14 +99,12 @@ final class PageBrowser implements AutoCloseable {
     }
 
     List<String> complaints() {
-        return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
-                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
-                .map(LogEntry::getMessage)
-                .toList();
+        return Chromium.complaints(driver);
     }
 
+    /** Leaves the page, so that it draws no more. */
     @Override
     public void close() {
-        driver.quit();
+        driver.get("about:blank");
     }
 }

@@ -77,6 +77,23 @@ final class RunPageBrowserTest {
     }
 
     @Test
+    void courseOfWhatOnlySglangHas_isDrawn() {
+        try (var browser = open("conf/demo.conf", "--set=engine.kind=sglang")) {
+            assertThat(browser.complaints()).isEmpty();
+            assertThat(browser.emptyCharts()).isEmpty();
+            assertThat(browser.list("return Object.values(Chart.instances).map((each) => each.canvas.id)"))
+                    .contains("own-0", "own-1", "own-2")
+                    .doesNotContain("own-3");
+            assertThat(browser.texts("#figures tr")).anyMatch(line -> line.startsWith("Most nodes of a radix tree"));
+        }
+        try (var browser = open("conf/demo.conf")) {
+            assertThat(browser.list("return Object.values(Chart.instances).map((each) => each.canvas.id)"))
+                    .doesNotContain("own-0");
+            assertThat(browser.texts("#course p")).hasSize(1);
+        }
+    }
+
+    @Test
     void figures_areThoseOfTheData() {
         try (var browser = open("conf/demo.conf", "--set=slo.e2el=1ns")) {
             assertThat(browser.texts("p.verdict.bad"))

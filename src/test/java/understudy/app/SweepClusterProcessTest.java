@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,12 +24,12 @@ import understudy.Waiting;
 /** A driver and its workers as processes of their own, some of which are killed. */
 @Timeout(value = 4, unit = TimeUnit.MINUTES)
 final class SweepClusterProcessTest {
-    /** Long enough that a kill finds a run under way: some tenths of a second each. */
+    /** Long enough that a kill finds a run under way: a tenth of a second or more each. */
     private static final String SCENARIO = """
             latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ms, per-decode-seq = 0ms, per-kv-token = 0ns }
             workload {
-              requests = 10000
+              requests = 4000
               arrivals { kind = poisson, request-rate = 50 }
               lengths { prompt { kind = fixed, mean = 16 }, output { kind = fixed, mean = 4 } }
             }
@@ -37,16 +38,27 @@ final class SweepClusterProcessTest {
     private static final List<String> VALUES = List.of("--vary", "cluster.replicas=1..4", "--seeds", "3");
     private static final int NUM_POINTS = 4 * 3;
 
+    /** Has the scenario, and the report of a sweep of it in one process. */
+    @TempDir
+    private static Path local;
+
+    private static String scenario;
+
     @TempDir
     private Path directory;
 
     private final List<ProcessFixture> processes = new ArrayList<>();
-    private String scenario;
     private String address;
+
+    @BeforeAll
+    static void sweepInOneProcess() throws IOException {
+        scenario = Files.writeString(local.resolve("small.conf"), SCENARIO).toString();
+        call(Stream.concat(Stream.of("sweep", scenario, "--out", local.toString()), VALUES.stream())
+                .toArray(String[]::new));
+    }
 
     @BeforeEach
     void setUp() throws IOException {
-        scenario = Files.writeString(directory.resolve("small.conf"), SCENARIO).toString();
         try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             address = "127.0.0.1:" + free.getLocalPort();
         }
@@ -121,10 +133,6 @@ final class SweepClusterProcessTest {
 
     /** Every result is in the journal once, and the report has the bytes of a sweep in one process. */
     private void assertSameAsLocal() throws IOException {
-        var local = directory.resolve("local");
-        call(Stream.concat(Stream.of("sweep", scenario, "--out", local.toString()), VALUES.stream())
-                .toArray(String[]::new));
-
         assertThat(Files.readAllLines(journal())).hasSize(1 + NUM_POINTS).doesNotHaveDuplicates();
         assertThat(directory.resolve("out/sweep.json")).hasSameBinaryContentAs(local.resolve("sweep.json"));
     }

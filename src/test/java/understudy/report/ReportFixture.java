@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -84,6 +85,7 @@ final class ReportFixture {
                 .drafts(DraftCounts.NONE)
                 .loras(LoraCounts.NONE)
                 .transfers(transfers)
+                .own(OwnFigures.NONE)
                 .build();
     }
 

@@ -9,6 +9,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 
 /** The timeline of the run of {@link ReportFixture}, which ends at 10 s. */
 final class TimelineTest {
@@ -124,6 +126,27 @@ final class TimelineTest {
                         "0,3,0,0,0.60,1000.00,1000.00,0",
                         "5,0,2,0,0.40,3000.00,3000.00,0");
         assertThat(json(8)).contains("\"timeline\" : [ {", "\"good\" : 1,", "\"p99_ttft_ms\" : null,");
+    }
+
+    /** Means over all steps of an interval, the largest of them, and nothing where there was no step. */
+    @Test
+    void figuresOfAFamily_areColumnsOfTheirOwn() throws IOException {
+        fixture.log.course().add(0, own(0.5, 7));
+        fixture.log.course().add(SECOND / 2, own(0.25, 9));
+        fixture.log.course().add(3 * SECOND, own(0.75, 8));
+        fixture.log.course().add(6 * SECOND, OwnFigures.NONE);
+        var csv = new StringWriter();
+        TimelineReport.writeCsv(timeline(5), csv);
+
+        // (0.5 + 0.25 + 0.75) / 3
+        assertThat(csv.toString().lines().map(line -> line.replaceFirst(".*,(.*,.*)", "$1")))
+                .containsExactly("x_ratio,x_nodes", "0.5000,9", ",");
+    }
+
+    private static OwnFigures own(double ratio, int numNodes) {
+        return new OwnFigures(
+                "x",
+                List.of(OwnFigure.mean("ratio", "Ratio", ratio, 1), OwnFigure.largest("nodes", "Nodes", numNodes)));
     }
 
     @Test

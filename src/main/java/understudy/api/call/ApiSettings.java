@@ -21,6 +21,7 @@ import understudy.api.model.ModelSettings;
  * @param sideChannel port at which other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
+ * @param sglang what replicas of SGLang's engine show besides
  * @param models names under which the model is known, at least one; answers carry the first
  * @param vllmVersion the version of vLLM that the server says it is
  * @param hardware the model and the GPUs whose times the emulation has, in words
@@ -37,6 +38,7 @@ public record ApiSettings(
         Optional<SideChannelSettings> sideChannel,
         @Nullable LoraModules loras,
         boolean hasLegacyMetrics,
+        Sglang sglang,
         List<String> models,
         String vllmVersion,
         String hardware,
@@ -60,6 +62,13 @@ public record ApiSettings(
             return new Surface(false, unlogged, hasDocs, hasDevEndpoints, numWorkers);
         }
     }
+
+    /**
+     * Settings of servers of SGLang.
+     *
+     * @param hasMetrics whether there are its metrics ({@code --enable-metrics})
+     */
+    public record Sglang(boolean hasMetrics) {}
 
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {

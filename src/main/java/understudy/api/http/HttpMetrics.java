@@ -23,7 +23,8 @@ public final class HttpMetrics {
     private static final Set<String> SILENT =
             Set.of("/metrics", "/load", "/ping", "/version", "/health", "/health/ready", "/server_info");
 
-    private static final Pattern ENGINE_LABEL = Pattern.compile("engine=\"(\\d+)\"");
+    /** Label of a replica: vLLM's, or that of SGLang's ranks. */
+    private static final Pattern REPLICA_LABEL = Pattern.compile("\\b(?:engine|dp_rank)=\"(\\d+)\",?");
 
     private final PrometheusRegistry registry;
     private final PrometheusTextFormatWriter writer = writer();
@@ -109,20 +110,32 @@ public final class HttpMetrics {
         return out.toString(StandardCharsets.UTF_8);
     }
 
-    /** Returns the metrics of one replica, which shows itself as engine 0, as a server of its own does. */
+    /**
+     * Returns the metrics of one replica, which shows itself as engine 0, as a server of its own does; one of SGLang's has no
+     * rank then.
+     */
     public String textOf(int replicaIndex) {
         String own = String.valueOf(replicaIndex);
         return text().lines()
                 .filter(line -> isOf(line, own))
-                .map(line -> ENGINE_LABEL.matcher(line).replaceFirst("engine=\"0\""))
+                .map(HttpMetrics::alone)
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
-    private static boolean isOf(String line, String engine) {
+    private static boolean isOf(String line, String replica) {
         if (line.startsWith("#")) {
             return true;
         }
-        var label = ENGINE_LABEL.matcher(line);
-        return !label.find() || label.group(1).equals(engine);
+        var label = REPLICA_LABEL.matcher(line);
+        return !label.find() || label.group(1).equals(replica);
+    }
+
+    private static String alone(String line) {
+        var label = REPLICA_LABEL.matcher(line);
+        if (line.startsWith("#") || !label.find()) {
+            return line;
+        }
+        String first = label.group().startsWith("dp_rank") ? "" : label.group().replace(label.group(1), "0");
+        return line.substring(0, label.start()) + first + line.substring(label.end());
     }
 }

@@ -2,7 +2,7 @@ package understudy.api.metrics;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import understudy.kvcache.KvCacheSpec;
+import understudy.engine.EngineSpec;
 
 /**
  * The labels of {@code vllm:cache_config_info}: every field of vLLM's {@code CacheConfig}, as Python writes its values.
@@ -17,11 +17,13 @@ final class CacheConfigLabels {
     private CacheConfigLabels() {}
 
     /** Returns their values for a replica, in the order of the names. */
-    static String[] of(int engine, KvCacheSpec kvCache, String hashAlgorithm) {
+    static String[] of(int engine, EngineSpec spec, String hashAlgorithm) {
+        var kvCache = spec.kvCache();
         var labels = new LinkedHashMap<>(DEFAULTS);
         labels.put("engine", String.valueOf(engine));
         labels.put("block_size", String.valueOf(kvCache.blockSize()));
         labels.put("num_gpu_blocks", String.valueOf(kvCache.numGpuBlocks()));
+        spec.memoryShare().ifPresent(share -> labels.put("gpu_memory_utilization", String.valueOf(share)));
         labels.put("enable_prefix_caching", kvCache.enablePrefixCaching() ? "True" : "False");
         labels.put("prefix_caching_hash_algo", hashAlgorithm);
         labels.put("kv_cache_size_tokens", String.valueOf(kvCache.maxTokens()));

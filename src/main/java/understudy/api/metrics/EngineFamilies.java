@@ -14,13 +14,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiSettings;
 import understudy.cluster.ReplicaSpec;
+import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
-import understudy.kvcache.KvCacheSpec;
 
-/** The families, whose series the replicas have. */
-final class EngineFamilies {
+/** Families of vLLM ({@code vllm/v1/metrics/loggers.py}). */
+final class EngineFamilies implements ServerFamilies {
     private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
     final Gauge running;
     final Gauge waiting;
@@ -34,7 +35,6 @@ final class EngineFamilies {
     final Counter promptTokensCached;
     final Counter promptTokensCachedBySource;
     final Counter generationTokens;
-    final Counter routerDecisions;
     final TransferMetrics transfers;
     final @Nullable DraftMetrics drafts;
     final @Nullable LoraMetrics loras;
@@ -45,9 +45,16 @@ final class EngineFamilies {
     private final Map<String, Histogram> histograms = new LinkedHashMap<>();
     private final Map<Integer, String[]> cacheConfigs = new HashMap<>();
     private final MetricFamilies make;
+    private final ApiSettings settings;
 
-    EngineFamilies(PrometheusRegistry registry, int maxModelLen, List<ReplicaSpec> replicas) {
-        make = new MetricFamilies(registry, maxModelLen);
+    /**
+     * Registers the families.
+     *
+     * @param replicas those whose features decide what there is
+     */
+    EngineFamilies(PrometheusRegistry registry, ApiSettings settings, List<ReplicaSpec> replicas) {
+        this.settings = settings;
+        make = new MetricFamilies(registry, settings.model().maxModelLen());
         running = make.gauge("num_requests_running", "Number of requests in model execution batches.");
         waiting = make.gauge("num_requests_waiting", "Number of requests waiting to be processed.");
         waitingByReason = make.gauge(
@@ -74,11 +81,6 @@ final class EngineFamilies {
         loras = replicas.stream().anyMatch(EngineFamilies::hasLoras) ? new LoraMetrics(registry) : null;
         alwaysZero = alwaysZero(make);
         addHistograms(make);
-        routerDecisions = Counter.builder()
-                .name("understudy_router_decisions")
-                .help("Requests that the router has sent to a replica.")
-                .labelNames("engine")
-                .register(registry);
         cacheConfig = Info.builder()
                 .name("vllm:cache_config")
                 .help("Information of the LLMEngine CacheConfig")
@@ -94,8 +96,17 @@ final class EngineFamilies {
         return replica.engineTraits().has(Feature.ADAPTERS);
     }
 
+    @Override
+    public ReplicaSeries show(int index, ReplicaSpec replica) {
+        cacheConfig(index, replica.engine(), settings.model().hashAlgorithm());
+        String engine = String.valueOf(index);
+        String model = settings.servedModel();
+        return new ReplicaMetrics(
+                this, index, model, transfers.new Series(engine, model, replica), drafts(engine, model, replica));
+    }
+
     /** Shows the series of a replica that speculates; null of one that does not. */
-    DraftMetrics.@Nullable Series drafts(String engine, String model, ReplicaSpec replica) {
+    private DraftMetrics.@Nullable Series drafts(String engine, String model, ReplicaSpec replica) {
         return drafts == null || !hasDrafts(replica)
                 ? null
                 : drafts.new Series(engine, model, replica.engineTraits().numSpeculativeTokens());
@@ -174,14 +185,14 @@ final class EngineFamilies {
         }
     }
 
-    void cacheConfig(int engine, KvCacheSpec kvCache, String hashAlgorithm) {
-        var labels = CacheConfigLabels.of(engine, kvCache, hashAlgorithm);
+    private void cacheConfig(int engine, EngineSpec spec, String hashAlgorithm) {
+        var labels = CacheConfigLabels.of(engine, spec, hashAlgorithm);
         cacheConfigs.put(engine, labels);
         cacheConfig.addLabelValues(labels);
     }
 
-    /** Removes the series of an engine; the router's counts stay. */
-    void forget(int engine) {
+    @Override
+    public void forget(int engine) {
         make.forget(String.valueOf(engine));
         if (loras != null) {
             loras.forget(engine);

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
-import understudy.kvcache.PrefixCacheStats;
+import understudy.faults.ReplicaState;
 import understudy.kvcache.connector.KvSource;
 import understudy.report.transfers.PromptTokens;
 
 /**
- * The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller.
+ * vLLM's series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller.
  */
-final class ReplicaMetrics {
+final class ReplicaMetrics implements ReplicaSeries {
     private static final List<String> OTHER_CACHE_TIERS = List.of("host", "disk", "p2p", "external_unspecified");
 
     final GaugeDataPoint running;
@@ -36,37 +36,27 @@ final class ReplicaMetrics {
     final CounterDataPoint cachedOnDevice;
     final Map<KvSource, CounterDataPoint> cachedElsewhere = new EnumMap<>(KvSource.class);
     final CounterDataPoint generationTokens;
-    final CounterDataPoint routerDecisions;
     final Map<String, CounterDataPoint> successByReason;
     final Map<String, DistributionDataPoint> histograms;
     private final TransferMetrics.Series transfers;
     private final DraftMetrics.@Nullable Series drafts;
-    private Totals totals;
+    private final EngineFamilies families;
+    private final int index;
+    private final String model;
 
-    /** Counts of a replica since the start of the run, its predecessors included. */
-    record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
-        static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
-
-        Totals with(ClusterEvent.EngineLoad load) {
-            return new Totals(prefixCache, load.numPreemptions(), load.numRequests());
-        }
-
-        Totals with(ClusterEvent.KvCacheState state) {
-            return new Totals(state.prefixCache(), numPreemptions, numRequests);
-        }
-    }
-
-    /** Shows the series of a replica, which has counted so much {@code before}, in an earlier life. */
+    /** Shows the series of a replica. */
     ReplicaMetrics(
             EngineFamilies families,
-            String engine,
+            int index,
             String model,
-            Totals before,
             TransferMetrics.Series transfers,
             DraftMetrics.@Nullable Series drafts) {
-        totals = before;
+        this.families = families;
+        this.index = index;
+        this.model = model;
         this.transfers = transfers;
         this.drafts = drafts;
+        String engine = String.valueOf(index);
         String[] labels = {engine, model};
         running = families.running.labelValues(labels);
         waiting = families.waiting.labelValues(labels);
@@ -88,33 +78,40 @@ final class ReplicaMetrics {
             cachedElsewhere.put(source, cached);
         }
         generationTokens = families.generationTokens.labelValues(labels);
-        routerDecisions = families.routerDecisions.labelValues(engine);
         successByReason = families.successByReason(engine, model);
         histograms = families.histograms(engine, model);
         families.constants(engine, model);
     }
 
-    void onLoad(ClusterEvent.EngineLoad load) {
+    @Override
+    public void onLoad(ClusterEvent.EngineLoad load, EngineMetrics.Totals before) {
         running.set(load.numRunning());
         waiting.set(load.numWaiting());
         waitingForCapacity.set(load.numWaiting() - load.numDeferred());
         waitingDeferred.set(load.numDeferred());
-        preemptions.inc(load.numPreemptions() - totals.numPreemptions);
-        routerDecisions.inc(load.numRequests() - totals.numRequests);
-        totals = totals.with(load);
+        preemptions.inc(load.numPreemptions() - before.numPreemptions());
+        if (families.loras != null) {
+            families.loras.on(index, load.adapters());
+        }
     }
 
-    void onKvCache(ClusterEvent.KvCacheState state) {
+    @Override
+    public void onKvCache(ClusterEvent.KvCacheState state, EngineMetrics.Totals before) {
         kvUsage.set(state.usage());
-        prefixQueries.inc(state.prefixCache().queries() - totals.prefixCache.queries());
-        prefixHits.inc(state.prefixCache().hits() - totals.prefixCache.hits());
-        totals = totals.with(state);
+        prefixQueries.inc(state.prefixCache().queries() - before.prefixCache().queries());
+        prefixHits.inc(state.prefixCache().hits() - before.prefixCache().hits());
         if (state.traffic() != null) {
             transfers.on(state.traffic());
         }
     }
 
-    void onStep(ClusterEvent.StepEnded step) {
+    @Override
+    public void onState(ReplicaState state) {
+        families.sleepState(String.valueOf(index), model, state);
+    }
+
+    @Override
+    public void onStep(ClusterEvent.StepEnded step) {
         onGaps(step);
         if (drafts != null) {
             drafts.on(step.drafts());
@@ -151,12 +148,8 @@ final class ReplicaMetrics {
         }
     }
 
-    Totals totals() {
-        return totals;
-    }
-
-    /** A request has ended, by {@code reason} as its sender was told. */
-    void onEnded(RequestEvent.Ended ended, Generation generation, String reason) {
+    @Override
+    public void onEnded(RequestEvent.Ended ended, Generation generation, String reason) {
         var success = successByReason.get(reason);
         if (success != null) {
             success.inc();

@@ -2,6 +2,7 @@ package understudy.api.model;
 
 import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
+import com.knuddels.jtokkit.api.EncodingRegistry;
 import com.knuddels.jtokkit.api.IntArrayList;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -14,6 +15,9 @@ final class BundledCodec implements TokenCodec {
     private static final int MAX_PIECE_CHARS = 8192;
     private static final TokenIds NOTHING = new TokenIds();
 
+    /** Loads a vocabulary once for all servers of a process: tests start many. What it gives is immutable. */
+    private static final EncodingRegistry ENCODINGS = Encodings.newLazyEncodingRegistry();
+
     private final Encoding encoding;
     private final int numOrdinary;
     private final int maxCharsPerToken;
@@ -21,7 +25,7 @@ final class BundledCodec implements TokenCodec {
     private final Map<Integer, String> specialTokens;
 
     BundledCodec(Tokenizer.Vocabulary vocabulary) {
-        encoding = Encodings.newLazyEncodingRegistry().getEncoding(vocabulary.type());
+        encoding = ENCODINGS.getEncoding(vocabulary.type());
         numOrdinary = vocabulary.numOrdinary();
         imStart = vocabulary.imStart();
         maxCharsPerToken = vocabulary.maxCharsPerToken();

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import java.util.Objects;
+import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.ExtensibleBehavior;
@@ -24,6 +25,7 @@ import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.runtime.Clock;
 
 /** Block manager of one replica. Messages are told apart by type tests: it handles some in every step. */
 public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager.Command> {
@@ -33,12 +35,15 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     private final ReplicaPeers peers;
     private final PrefixCacheStats before;
     private final @Nullable KvMoves moves;
+    private final Clock clock;
+    private Cancellable lateAnswer = Cancellable.alreadyCancelled();
     private double peakUsage;
 
     private KvBlockManagerActor(
             ActorContext<KvBlockManager.Command> context, KvCache kvCache, KvBlockManager.Setup setup) {
         this.kvCache = kvCache;
         blockSize = setup.spec().kvCache().hasher().blockSize();
+        clock = setup.clock();
         replicaIndex = setup.replicaIndex();
         before = setup.before();
         peers = setup.peers();
@@ -101,6 +106,9 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (signal instanceof ChildFailed failed) {
             throw new IllegalStateException(failed.getRef().path().name() + " has failed", failed.cause());
         }
+        if (signal instanceof PostStop) {
+            lateAnswer.cancel();
+        }
         if (moves != null && signal instanceof Terminated gone) {
             moves.onHolderGone(gone.getRef());
         } else if (moves != null && signal instanceof PostStop) {
@@ -118,10 +126,20 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (moves != null && ask.ask() instanceof KvAsk.EndPlan) {
             moves.onPlanEnded(() -> ask.replyTo().tell(new KvBlockManager.Answered(answer)));
         } else if (ask.ask().awaitsAnswer()) {
-            ask.replyTo().tell(new KvBlockManager.Answered(answer));
+            reply(ask, new KvBlockManager.Answered(answer));
         }
         if (moves != null) {
             moves.onAsked();
+        }
+    }
+
+    /** Answers, after the time for which the memory has waited. */
+    private void reply(KvBlockManager.Ask ask, KvBlockManager.Answered answered) {
+        long waitNanos = kvCache.takeWaitNanos();
+        if (waitNanos == 0) {
+            ask.replyTo().tell(answered);
+        } else {
+            lateAnswer = clock.tellAfter(waitNanos, ask.replyTo(), answered);
         }
     }
 
@@ -202,6 +220,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
         var traffic = moves == null ? null : moves.all(kvCache.externalStats());
         audit.replyTo()
-                .tell(new KvBlockManager.Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic));
+                .tell(new KvBlockManager.Audited(
+                        kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic, kvCache.ownFigures()));
     }
 }

@@ -72,7 +72,8 @@ final class ReplicaEvents {
             toldLoad = load();
             load = toldLoad;
         }
-        var step = ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt, firstTokens, load);
+        var step =
+                ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt, firstTokens, load, requests.course());
         counters.onVerified(step.drafts());
         peers.tell(step);
         if (peers.wantsProgress()) {

@@ -44,7 +44,7 @@ final class ReplicaShutdown {
                     "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
         }
         counters.onPeakKvUsage(audited.peakUsage());
-        counters.onMemoryGone(audited.stats(), audited.traffic());
+        counters.onMemoryGone(audited.stats(), audited.traffic(), audited.ownFigures());
         events.gone();
         if (owner != null) {
             owner.tell(new Replica.Gone(counters.lastRecord()));

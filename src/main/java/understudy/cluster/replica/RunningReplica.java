@@ -283,6 +283,7 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         stopTimers();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
+        counters.onEngineGone(engine.engine().ownFigures());
         return ReplicaShutdown.create(counters, events, peers.owner());
     }
 
@@ -300,7 +301,8 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
         if (recordReceiver != null) {
             counters.onPeakKvUsage(audited.peakUsage());
-            var value = counters.record(audited.audit(), audited.stats(), audited.traffic());
+            var own = engine.engine().ownFigures().plus(audited.ownFigures());
+            var value = counters.record(audited.audit(), audited.stats(), audited.traffic(), own);
             recordReceiver.tell(new Replica.Recorded(replicaIndex, value, audited.freeOrder()));
         }
         return this;

@@ -61,6 +61,7 @@ public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollect
     private void onStepEnded(ClusterEvent.StepEnded step) {
         log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numAnswerTokens());
         log.addGaps(step.gapNanos(), step.gapCounts());
+        log.course().add(step.endNanos(), step.own());
         if (!step.ended().isEmpty()) {
             step.ended().forEach(this::add);
         }

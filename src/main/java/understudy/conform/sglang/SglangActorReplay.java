@@ -2,6 +2,7 @@ package understudy.conform.sglang;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -93,6 +94,8 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
                 null,
                 1,
                 1,
+                1,
+                Map.of(),
                 new SglangSpec.Decoding(0, 1));
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());

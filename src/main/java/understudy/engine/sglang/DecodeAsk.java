@@ -3,6 +3,7 @@ package understudy.engine.sglang;
 import understudy.kvcache.radix.RadixAnswer;
 import understudy.kvcache.radix.RadixAsk;
 import understudy.kvcache.radix.RadixMemory;
+import understudy.kvcache.radix.TreeSize;
 
 /**
  * Question whether running requests can go on by a step, and if so, request for their places ({@code check_decode_mem},
@@ -23,11 +24,12 @@ final class DecodeAsk implements RadixAsk {
         this.numTokens = numTokens;
     }
 
-    /** Answer: whether they go on; else nothing has changed but that room was made. */
-    record Outcome(boolean fits) implements RadixAnswer {
-        private static final Outcome FITS = new Outcome(true);
-        private static final Outcome FULL = new Outcome(false);
-    }
+    /**
+     * Answer.
+     *
+     * @param fits whether they go on; else nothing has changed but that room was made
+     */
+    record Outcome(boolean fits, TreeSize tree) implements RadixAnswer {}
 
     int[] handles() {
         return handles;
@@ -37,10 +39,10 @@ final class DecodeAsk implements RadixAsk {
     public RadixAnswer decide(RadixMemory memory) {
         memory.acknowledgeWrites();
         if (!memory.fits(handles, handles.length)) {
-            return Outcome.FULL;
+            return new Outcome(false, memory.treeSize());
         }
         allocate(memory, handles.length);
-        return Outcome.FITS;
+        return new Outcome(true, memory.treeSize());
     }
 
     /** Gives the first requests their places. */

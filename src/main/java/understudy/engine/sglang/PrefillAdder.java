@@ -2,7 +2,9 @@ package understudy.engine.sglang;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixConfig;
@@ -35,6 +37,11 @@ final class PrefillAdder {
     private final ObjectArrayList<RequestView> running;
     private final ObjectArrayList<RadixSequence> batch = new ObjectArrayList<>();
     private final ObjectArrayList<RequestView> added = new ObjectArrayList<>();
+    private final boolean isInUseLittle;
+
+    /** Names of the adapters of the running requests and of the batch, empty for the base model. */
+    private final Set<String> adapters = new HashSet<>();
+
     private int numRunning;
     private int numFreeSlots;
     private int remInput;
@@ -63,6 +70,15 @@ final class PrefillAdder {
         remInput = config.maxPrefillTokens() - numMixed;
         remChunk = config.chunkedPrefillSize() - numMixed;
         currentOffset = numMixed;
+        var delay = config.prefillDelay();
+        isInUseLittle = delay != null && tokenUsage() < delay.lowWatermark();
+        if (config.maxLorasPerBatch() > 0) {
+            running.forEach(request -> {
+                if (!request.isFinished()) {
+                    adapters.add(request.adapter());
+                }
+            });
+        }
         totalOffset = numMixed + ask.runningOffset();
     }
 
@@ -73,6 +89,9 @@ final class PrefillAdder {
         }
         for (int place = 0; place < ask.waiting().size(); place++) {
             var request = waiting(place);
+            if (!hasRoomForAdapter(request)) {
+                continue;
+            }
             if (added.size() >= Math.min(config.maxRunningRequests() - numRunning, numFreeSlots)) {
                 outcome.isFull = true;
             }
@@ -82,7 +101,7 @@ final class PrefillAdder {
             var sequence = memory.open(request.lookup());
             memory.match(sequence, Math.max(request.numTokens() - 1, 0));
             int numPrefix = sequence.numPrefixTokens();
-            var result = tryToAdd(request, sequence, place);
+            var result = isDelayed() ? AddResult.OTHER : tryToAdd(request, sequence, place);
             outcome.trials.add(
                     new PrefillOutcome.Trial(place, numPrefix, sequence.hostHit(), sequence.numPrefixTokens(), result));
             if (result != AddResult.CONTINUE) {
@@ -96,6 +115,33 @@ final class PrefillAdder {
             allocate();
         }
         return outcome;
+    }
+
+    /** Returns whether the adapter of a request, or the base model, may be in a batch with those of the others. */
+    private boolean hasRoomForAdapter(RequestView request) {
+        int maxLoras = config.maxLorasPerBatch();
+        return maxLoras == 0 || adapters.size() < maxLoras || adapters.contains(request.adapter());
+    }
+
+    /** Returns whether prompts are put off; it is asked for the first of them, one whose prefill goes on included. */
+    private boolean isDelayed() {
+        if (config.prefillDelay() == null || isInUseLittle) {
+            return false;
+        }
+        outcome.isDelayable = true;
+        return ask.delays();
+    }
+
+    /** Returns the share of the tokens that are in use, in the fuller one of two pools. */
+    private double tokenUsage() {
+        double usage = shareInUse(config.memory().maxTotalTokens(), memory.numAvailable());
+        return window == null
+                ? usage
+                : Math.max(usage, shareInUse(config.memory().windowTokens(), memory.numWindowAvailable()));
+    }
+
+    private static double shareInUse(int numTokens, int numAvailable) {
+        return (double) (numTokens - numAvailable) / numTokens;
     }
 
     private RequestView waiting(int place) {
@@ -147,6 +193,8 @@ final class PrefillAdder {
             outcome.isChunkCut = true;
             return;
         }
+        // It goes on whatever the answer is.
+        isDelayed();
         var sequence = memory.sequence(request.handle());
         int wanted = request.numTokens() - sequence.numPrefixTokens();
         outcome.isChunkCut = wanted > rem;
@@ -158,6 +206,7 @@ final class PrefillAdder {
 
     private void include(RequestView request, RadixSequence sequence, int place, int end) {
         added.add(request);
+        adapters.add(request.adapter());
         batch.add(sequence);
         outcome.added.add(place);
         outcome.ends.add(end);
@@ -410,7 +459,7 @@ final class PrefillAdder {
 
     /** Gives the batch its places, and in a mixed batch those that run one more each. */
     private void allocate() {
-        memory.startLoading();
+        outcome.loadNanos = memory.startLoading();
         memory.extend(batch);
         if (!config.isMixing() || numRunning == 0) {
             return;

@@ -20,6 +20,7 @@ import understudy.kvcache.radix.RadixMemory;
  * @param numFreeSlots free rows of the request table
  * @param isFull {@code batch_is_full}
  * @param looksAtWindow whether it is looked who of the running has left the window, if they are taken along
+ * @param delays whether waiting requests are put off, unless few tokens are in use
  */
 @RecordBuilder
 record PrefillAsk(
@@ -33,11 +34,14 @@ record PrefillAsk(
         double newTokenRatio,
         int numFreeSlots,
         boolean isFull,
-        boolean looksAtWindow)
+        boolean looksAtWindow,
+        boolean delays)
         implements RadixAsk {
 
     @Override
     public RadixAnswer decide(RadixMemory memory) {
-        return new PrefillAdder(this, memory).add();
+        var outcome = new PrefillAdder(this, memory).add();
+        outcome.tree = memory.treeSize();
+        return outcome;
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
+import understudy.kvcache.radix.TreeSize;
 
 /** Answer to a {@link PrefillAsk}; filled by the {@link PrefillAdder}, then fixed. */
 final class PrefillOutcome implements RadixAnswer {
@@ -30,12 +31,19 @@ final class PrefillOutcome implements RadixAnswer {
 
     boolean isFull;
 
+    /** Whether a request could have been put off, and no lack of use let it pass. */
+    boolean isDelayable;
+
     /** Places among the running of those that were preempted, in the order of release. */
     final IntArrayList preempted = new IntArrayList();
 
     /** The same in the order in which they were chosen. */
     final IntArrayList victims = new IntArrayList();
 
+    /** Time of the copies from the host that begin with the batch. */
+    long loadNanos;
+
+    TreeSize tree = TreeSize.NOTHING;
     int numHitTokens;
     int numInputTokens;
 

@@ -41,6 +41,10 @@ record RequestView(
                 request.numPreemptions() > 0);
     }
 
+    String adapter() {
+        return lookup.prompt().loraName();
+    }
+
     int handle() {
         return lookup.handle();
     }

@@ -20,6 +20,10 @@ import understudy.kvcache.radix.RadixConfig;
  * @param windowEvictionInterval forwards between two looks at who has left the window
  * @param disaggregation the role of disaggregation, or null for both
  * @param verification what a decode verifies of each request, or null without drafts
+ * @param maxLorasPerBatch most LoRA adapters of the running requests and a prefill batch together, the base model counting
+ *     as one; 0 without adapters
+ * @param prefillDecodeInterval turns after a prefill batch in which there is no other; 0 for none
+ * @param prefillDelay when prefills are put off, or null for never ({@code enable_prefill_delayer})
  * @param seed of the order {@link SchedulePolicy#RANDOM}
  */
 @RecordBuilder
@@ -42,7 +46,21 @@ public record SglangConfig(
         @Nullable Disaggregation disaggregation,
         @Nullable Verification verification,
         RadixConfig memory,
+        int maxLorasPerBatch,
+        int prefillDecodeInterval,
+        @Nullable Delay prefillDelay,
         long seed) {
+    /**
+     * Delay of prefills.
+     *
+     * @param lowWatermark share of the tokens that are in use, below which none is put off; 0 for none ({@code
+     *     prefill_delayer_token_usage_low_watermark})
+     * @param queueMinRatio waiting requests for each that runs, below which prefills are put off; 0 for none ({@code
+     *     prefill_delayer_queue_min_ratio})
+     * @param maxDelayNanos how long at most for that reason ({@code prefill_delayer_max_delay_ms})
+     */
+    public record Delay(double lowWatermark, double queueMinRatio, long maxDelayNanos) {}
+
     /**
      * Estimate of the output still to come, as a part of the most that it may be.
      *

@@ -13,7 +13,9 @@ import understudy.engine.Request;
 import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
@@ -47,6 +49,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private boolean hasVerified;
     private boolean admitsNone;
     private final List<SglangRequest> lost = new ArrayList<>();
+    private final SglangCounts counts = new SglangCounts();
 
     /** What it says to engines with the other role, or null if it has none, or if its peers are a script. */
     private final @Nullable RoleTalk talk;
@@ -217,6 +220,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var planned = turn != null ? turn : scheduler.plan();
         step = steps[(int) (++numSteps % steps.length)];
         step.begin(numSteps);
+        counts.onGivenWay(planned);
         planned.retracted().forEach(this::onPreempted);
         planned.preempted().forEach(this::onPreempted);
         planned.lost().forEach(this::onLost);
@@ -231,7 +235,8 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = planned.batch();
         if (batch != null) {
             schedule(batch);
-            step.setLoadedTokens(planned.numLoadedTokens);
+            counts.onBatch(planned, scheduler.newTokenRatio());
+            step.setLoadNanos(planned.loadNanos);
         }
         return step;
     }
@@ -310,6 +315,7 @@ public final class SglangEngine implements Engine, EngineLoad {
             all.remove(request);
         } else {
             lost.add(request);
+            counts.onLost();
         }
     }
 
@@ -475,7 +481,10 @@ public final class SglangEngine implements Engine, EngineLoad {
         scheduler.onIdle(false);
         isIdle = numToServe() == 0;
         long state = scheduler.stateNumber();
-        boolean isSame = state == emptyState && !isWoken && empty.preempted().isEmpty();
+        boolean isSame = state == emptyState
+                && !isWoken
+                && !scheduler.defersPrefills()
+                && empty.preempted().isEmpty();
         emptyState = state;
         numSame = isSame ? numSame + 1 : 0;
         if (isIdle || numSame < scheduler.pollingInterval()) {
@@ -506,6 +515,33 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public int numWaiting() {
         return scheduler.numWaiting();
+    }
+
+    @Override
+    public AdapterUse adapterUse() {
+        return config.maxLorasPerBatch() == 0
+                ? AdapterUse.NONE
+                : new AdapterUse(
+                        config.maxLorasPerBatch(), adapters(scheduler.seated()), adapters(scheduler.waiting()));
+    }
+
+    private static List<String> adapters(List<SglangRequest> requests) {
+        return requests.stream()
+                .map(request -> request.request().prompt().loraName())
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    @Override
+    public OwnFigures ownFigures() {
+        return counts.figures();
+    }
+
+    @Override
+    public OwnFigures course() {
+        return SglangCounts.course(scheduler.newTokenRatio(), scheduler.tree());
     }
 
     @Override

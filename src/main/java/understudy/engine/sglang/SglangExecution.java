@@ -35,6 +35,7 @@ final class SglangExecution {
     /** Returns the most requests of a decode batch that runs as a graph. */
     static int maxGraphBatch(Section sglang, Hardware hardware) {
         return sglang.numberOrAuto("cuda-graph-max-bs", 1, MAX_BATCH_SIZE)
-                .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).maxGraphBatch(hardware.tensorParallelSize()));
+                .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib())
+                        .maxGraphBatch(hardware.tensorParallelSize() * hardware.lockstepSize()));
     }
 }

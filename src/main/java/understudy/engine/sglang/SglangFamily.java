@@ -36,6 +36,7 @@ public final class SglangFamily implements EngineFamily {
                         "hash-seed",
                         "kv-events",
                         "tiers.host.bandwidth",
+                        "tiers.host.bandwidth-both-ways",
                         "transfer.bandwidth",
                         "transfer.handshake",
                         "transfer.post",

@@ -20,7 +20,12 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> transferred = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
-    int numLoadedTokens;
+    long loadNanos;
+
+    /** Tokens that are computed of prompts, and those of them that are pieces of a prompt for which one step is too short. */
+    int numPrefillTokens;
+
+    int numChunkTokens;
     int numHitTokens;
     int numInputTokens;
 
@@ -49,7 +54,9 @@ public final class SglangPlan {
         transferred.clear();
         queued.clear();
         prebuilt.clear();
-        numLoadedTokens = 0;
+        loadNanos = 0;
+        numPrefillTokens = 0;
+        numChunkTokens = 0;
         numHitTokens = 0;
         numInputTokens = 0;
     }

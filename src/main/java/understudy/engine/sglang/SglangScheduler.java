@@ -14,6 +14,7 @@ import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
 import understudy.kvcache.radix.RadixAsk;
 import understudy.kvcache.radix.RadixSettlement;
+import understudy.kvcache.radix.TreeSize;
 
 /**
  * SGLang's scheduler as a state machine ({@code managers/scheduler.py}): queues, batches, rows of the request table, and
@@ -59,9 +60,19 @@ public class SglangScheduler {
     private @Nullable SglangRequest endedChunk;
 
     double newTokenRatio;
+
+    /** Size of the tree at the last attempt to prefill or to decode. */
+    private TreeSize tree = TreeSize.NOTHING;
+
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
     private final SplittableRandom random;
     private final int numSlots;
+    private final @Nullable PrefillDelayer delayer;
+
+    /** Turns in which no prefill is tried still ({@code _prefill_decode_interval_remaining}). */
+    private int numDeferredTurns;
+
+    private boolean defersPrefills;
     private ObjectArrayList<SglangRequest> queue = new ObjectArrayList<>();
     private boolean admitsNone;
     private long numEntries;
@@ -78,6 +89,8 @@ public class SglangScheduler {
             slots.enqueue(slot);
         }
         newTokenRatio = config.initNewTokenRatio();
+        var delay = config.prefillDelay();
+        delayer = delay == null ? null : new PrefillDelayer(delay, config.maxRunningRequests());
         random = seeded(config.seed());
     }
 
@@ -159,7 +172,19 @@ public class SglangScheduler {
         cacheChunk();
         mergeLast();
         askSettlement();
-        askPrefill();
+        defersPrefills = numDeferredTurns > 0;
+        if (defersPrefills) {
+            numDeferredTurns--;
+            askAcknowledgement();
+            askDecode();
+        } else {
+            askPrefill();
+        }
+    }
+
+    /** Returns whether prefills were left out of this turn because of the last one. */
+    final boolean defersPrefills() {
+        return defersPrefills;
     }
 
     final void askSettlement() {
@@ -245,22 +270,27 @@ public class SglangScheduler {
         }
     }
 
-    final void askPrefill() {
-        boolean hasHost = config.memory().hierarchy() != null;
-        if (hasHost) {
+    private void askAcknowledgement() {
+        if (config.memory().hierarchy() != null) {
             asks.add(new AcknowledgeAsk(nowNanos, running.isEmpty() && chunked == null));
         }
+    }
+
+    final void askPrefill() {
+        askAcknowledgement();
         boolean isPreempting = config.priorities().arePreempting();
         if (isPreempting || config.memory().window() != null) {
             isFull = false;
         }
         if ((isFull || waiting.isEmpty() || admitsNone) && chunked == null) {
+            endDelay(false);
             askDecode();
             return;
         }
         int numSeats = Math.min(config.maxRunningRequests() - running.size(), slots.size());
         if (numSeats <= 0 && chunked == null && !isPreempting) {
             isFull = true;
+            endDelay(false);
             askDecode();
             return;
         }
@@ -277,15 +307,17 @@ public class SglangScheduler {
             order = PrefixOrder.Kind.LPM;
         }
         boolean isPreempting = config.priorities().arePreempting();
+        boolean hasAdapters = config.maxLorasPerBatch() > 0;
         // One more than there are seats, since it is that one who finds that there is none.
-        int numTried =
-                order != null || isPreempting ? waiting.size() : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
+        int numTried = order != null || isPreempting || hasAdapters
+                ? waiting.size()
+                : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
         if (admitsNone) {
             order = null;
             numTried = 0;
         }
         queue = new ObjectArrayList<>(waiting.subList(0, numTried));
-        boolean readsRunning = isPreempting || config.memory().disableRadixCache() || config.isMixing();
+        boolean readsRunning = isPreempting || hasAdapters || config.memory().disableRadixCache() || config.isMixing();
         double offset = 0;
         for (int i = 0; i < running.size(); i++) {
             var request = running.get(i);
@@ -303,7 +335,14 @@ public class SglangScheduler {
                 .numFreeSlots(slots.size())
                 .isFull(isFull)
                 .looksAtWindow(looksAtWindow())
+                .delays(delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos))
                 .build();
+    }
+
+    private void endDelay(boolean isDelayable) {
+        if (delayer != null) {
+            delayer.end(isDelayable, nowNanos);
+        }
     }
 
     private static ObjectArrayList<RequestView> views(ObjectArrayList<SglangRequest> requests) {
@@ -380,8 +419,10 @@ public class SglangScheduler {
     /** Accepts the answer to the last question; that to one which does not await it may be left out. */
     public final void answer(RadixAnswer answer) {
         if (answer instanceof PrefillOutcome outcome) {
+            tree = outcome.tree;
             onPrefill(outcome);
         } else if (answer instanceof DecodeAsk.Outcome outcome) {
+            tree = outcome.tree();
             if (outcome.fits()) {
                 newTokenRatio = Math.max(newTokenRatio - config.newTokenRatioDecay(), config.minNewTokenRatio());
                 setDecodeBatch();
@@ -418,11 +459,11 @@ public class SglangScheduler {
             }
         }
         isFull = outcome.isFull;
+        endDelay(outcome.isDelayable);
         for (var trial : outcome.trials()) {
             var request = sorted.get(trial.place());
             request.numFillTokens = request.numTokens();
             request.numPrefixTokens = trial.numLoadedPrefix();
-            plan.numLoadedTokens += trial.numLoadedPrefix() - trial.numPrefixTokens();
             plan.tried.add(new SglangPlan.Tried(request, trial.numPrefixTokens(), trial.hostHit(), trial.result()));
         }
         var victims = preempt(outcome);
@@ -470,6 +511,10 @@ public class SglangScheduler {
             }
             request.end = outcome.ends.getInt(i);
             numTokens[i] = request.end - outcome.prefixes.getInt(i);
+            plan.numPrefillTokens += numTokens[i];
+            if (place == PrefillAdder.CHUNK || place == outcome.newChunk) {
+                plan.numChunkTokens += numTokens[i];
+            }
             request.isRetracted = false;
             requests.add(request);
         }
@@ -504,6 +549,11 @@ public class SglangScheduler {
             running = new ObjectArrayList<>();
             runningForward = 0;
         }
+        plan.loadNanos = outcome.loadNanos;
+        if (delayer != null) {
+            delayer.onBatch(count);
+        }
+        numDeferredTurns = config.prefillDecodeInterval();
         plan.numHitTokens = outcome.numHitTokens;
         plan.numInputTokens = outcome.numInputTokens;
         plan.batch = new SglangBatch(mode, requests, numTokens, outcome.prefixes.toIntArray(), chunked, ++numForwards);
@@ -784,6 +834,10 @@ public class SglangScheduler {
 
     public double newTokenRatio() {
         return newTokenRatio;
+    }
+
+    final TreeSize tree() {
+        return tree;
     }
 
     /** Returns the free rows of the request table, next to be given out first. */

@@ -1,5 +1,8 @@
 package understudy.engine.sglang;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSizes;
@@ -15,6 +18,7 @@ import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
 import understudy.latency.LlmSpec;
 import understudy.settings.Section;
+import understudy.transfer.TransferSettings;
 
 /** The section {@code engine.sglang}, whose keys are SGLang's arguments, and what follows from the hardware. */
 final class SglangSettings {
@@ -27,19 +31,35 @@ final class SglangSettings {
     /** Tokens per block of the number of blocks that stands for an unknown model or GPU. */
     private static final int UNKNOWN_BLOCK_SIZE = 16;
 
+    private static final KvRoom.Keys KEYS = new KvRoom.Keys("max-total-tokens", "engine.sglang.mem-fraction-static");
+
     /** Share of the memory of a GPU that is not known. */
     private static final double DEFAULT_MEM_FRACTION = 0.88;
 
     private static final double LARGE_MIB = 60 * MIB_PER_GIB;
     private static final double LEAST_RESERVED_MIB = 10 * MIB_PER_GIB;
+    private static final double RESERVED_FOR_DRAFTS_MIB = 2 * MIB_PER_GIB;
+
+    /** Requests of a CUDA graph above which DP attention keeps still more memory. */
+    private static final int LARGE_GRAPH = 300;
 
     private static final int MAX_DRAFTS = 128;
     private static final String ALGORITHM = "speculative-algorithm";
     private static final String CHUNKED_PREFILL_SIZE = "chunked-prefill-size";
     private static final String TOPK = "speculative-eagle-topk";
-    /** Bytes per GB; a rate in GB/s is one in bytes per nanosecond. */
     private static final double BYTES_PER_GB = 1e9;
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    /** What {@code server_args.py} makes of the conservativeness with DP attention. */
+    private static final double CONSERVATIVENESS_OF_RANKS = 0.3;
+
+    private static final String DP_ATTENTION = "enable-dp-attention";
+    private static final String LORA = "enable-lora";
+    private static final String LORA_PATHS = "lora-paths";
+    private static final String INTERVAL = "prefill-decode-interval";
+    private static final String DELAYER = "enable-prefill-delayer";
+    private static final String DISABLE_OVERLAP = "disable-overlap-schedule";
     private static final String HIERARCHY = "enable-hierarchical-cache";
     private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
 
@@ -66,11 +86,25 @@ final class SglangSettings {
         PRIORITY
     }
 
+    /** Returns the ranks that step together, which is what DP attention comes to. */
+    private int numRanks() {
+        int numRanks = hardware.lockstepSize();
+        if (!own.text(DP_ATTENTION).equals("auto") && own.bool(DP_ATTENTION) != numRanks > 1) {
+            String problem = numRanks > 1
+                    ? "but latency.data-parallel-size makes ranks of " + numRanks
+                            + " replicas, which share experts and step together; leave it at auto"
+                    : "which needs latency.data-parallel-size > 1, and a model with experts, or none named";
+            throw own.unusable(DP_ATTENTION, problem);
+        }
+        return numRanks;
+    }
+
     SglangSpec spec(KvUse use) {
+        int numRanks = numRanks();
         int pageSize = own.wholeNumber("page-size", 1, MAX_PAGE_SIZE);
-        int chunkedPrefillSize = chunkedPrefillSize(pageSize);
+        int chunkedPrefillSize = chunkedPrefillSize(pageSize, numRanks);
         int maxPrefillTokens = own.wholeNumber("max-prefill-tokens", 1, EngineSizes.MAX_TOKENS);
-        double share = memFractionStatic(chunkedPrefillSize > 0 ? chunkedPrefillSize : maxPrefillTokens);
+        double share = memFractionStatic(chunkedPrefillSize > 0 ? chunkedPrefillSize * numRanks : maxPrefillTokens);
         var room = room(pageSize, share);
         int maxTotalTokens = maxTotalTokens(pageSize, room);
         int maxModelLen =
@@ -87,6 +121,9 @@ final class SglangSettings {
         if (verification != null && window != null) {
             throw own.unusable(
                     ALGORITHM, "which goes with one pool for all layers here; set " + DISABLE_HYBRID + " = true");
+        }
+        if (verification != null && own.bool(LORA)) {
+            throw own.unusable(LORA, "which SGLang refuses with drafts of EAGLE; set " + ALGORITHM + " = none");
         }
         if (hardware.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
@@ -113,14 +150,15 @@ final class SglangSettings {
         var radix = new RadixSpec(memory, maxModelLen, MemorySettings.hasher(kvCache, pageSize), use.recordsEvents());
         var config = SglangConfigBuilder.builder()
                 .schedulePolicy(schedulePolicy())
-                .overlaps(!own.bool("disable-overlap-schedule"))
+                .overlaps(!own.bool(DISABLE_OVERLAP))
                 .chunkedPrefillSize(chunkedPrefillSize)
                 .mixesChunks(own.bool("enable-mixed-chunk") && verification == null)
                 .maxPrefillTokens(maxPrefillTokens)
                 .prefillMaxRequests(own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS))
                 .maxRunningRequests(maxRunningRequests(maxTotalTokens, maxModelLen))
                 .maxModelLen(maxModelLen)
-                .scheduleConservativeness(own.positive("schedule-conservativeness"))
+                .scheduleConservativeness(
+                        own.positive("schedule-conservativeness") * (numRanks > 1 ? CONSERVATIVENESS_OF_RANKS : 1))
                 .priorities(priorities())
                 .retractsByPriority(
                         own.choice("retraction-policy", RetractionPolicy.class) == RetractionPolicy.PRIORITY)
@@ -131,6 +169,9 @@ final class SglangSettings {
                 .disaggregation(null)
                 .verification(verification)
                 .memory(memory)
+                .maxLorasPerBatch(own.bool(LORA) ? own.wholeNumber("max-loras-per-batch", 1, MAX_REQUESTS) : 0)
+                .prefillDecodeInterval(prefillDecodeInterval())
+                .prefillDelay(prefillDelay())
                 .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
                 .build();
         var limits = new RequestLimits(
@@ -148,6 +189,8 @@ final class SglangSettings {
                 drafts(verification),
                 verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
                 share,
+                numRanks,
+                loraPaths(),
                 decoding(use, maxTotalTokens));
     }
 
@@ -175,6 +218,60 @@ final class SglangSettings {
         if (window != null) {
             throw own.unusable(DISABLE_HYBRID, "but groups have roles, which takes one pool here; set it to true");
         }
+        if (hardware.lockstepSize() > 1) {
+            throw own.unusable(DP_ATTENTION, why + "set latency.data-parallel-size = 1");
+        }
+        own.requireDefaults(List.of(LORA, DELAYER, INTERVAL), why + "leave the default");
+    }
+
+    private Map<String, String> loraPaths() {
+        var paths = new LinkedHashMap<String, String>();
+        for (String text : own.texts(LORA_PATHS)) {
+            int equals = text.indexOf('=');
+            String name = equals < 0 ? text : text.substring(0, equals);
+            if (name.isEmpty() || paths.put(name, text.substring(equals + 1)) != null) {
+                throw own.unusable(LORA_PATHS, "must be different names, each alone or as name=path");
+            }
+        }
+        if (!paths.isEmpty() && !own.bool(LORA)) {
+            throw own.unusable(LORA_PATHS, "which needs " + LORA + " = true");
+        }
+        return paths;
+    }
+
+    private int prefillDecodeInterval() {
+        int interval = own.wholeNumber(INTERVAL, 0, MAX_REQUESTS);
+        if (interval > 0) {
+            requireOneRank(INTERVAL);
+        }
+        return interval;
+    }
+
+    private SglangConfig.@Nullable Delay prefillDelay() {
+        if (!own.bool(DELAYER)) {
+            return null;
+        }
+        requireOneRank(DELAYER);
+        if (own.bool(DISABLE_OVERLAP)) {
+            throw own.unusable(DELAYER, "which needs " + DISABLE_OVERLAP + " = false");
+        }
+        return new SglangConfig.Delay(
+                numberOrNone("prefill-delayer-token-usage-low-watermark", 1),
+                numberOrNone("prefill-delayer-queue-min-ratio", MAX_REQUESTS),
+                own.wholeNumber("prefill-delayer-max-delay-ms", 0, Integer.MAX_VALUE) * NANOS_PER_MILLI);
+    }
+
+    private double numberOrNone(String key, double max) {
+        return own.text(key).equals("none") ? 0 : own.number(key, 0, max);
+    }
+
+    private void requireOneRank(String key) {
+        if (hardware.lockstepSize() > 1) {
+            throw own.unusable(
+                    key,
+                    "but the ranks of DP attention do not tell each other of prefills here; switch it off, or set"
+                            + " latency.data-parallel-size = 1");
+        }
     }
 
     /** Returns the copies on the host, or null if there are none. */
@@ -191,13 +288,13 @@ final class SglangSettings {
         if (hostTokens > EngineSizes.MAX_TOKENS) {
             throw own.unusable(HIERARCHY, "with room for more than " + EngineSizes.MAX_TOKENS + " tokens");
         }
-        var link = kvCache.section("tiers").section("host");
         return new RadixConfig.Hierarchy(
                 (int) hostTokens,
                 own.choice("hicache-write-policy", RadixConfig.WritePolicy.class),
                 0,
                 0,
-                bytesPerToken / link.positive("bandwidth"));
+                new RadixConfig.HostLinkSpec(
+                        TransferSettings.hostPorts(kvCache.section("tiers").section("host")), bytesPerToken));
     }
 
     /** Returns what a decode verifies, or null without drafts. */
@@ -263,7 +360,7 @@ final class SglangSettings {
 
     /**
      * Returns the share of a GPU's memory that is for weights and KV ({@code server_args.py}): without what is kept for
-     * activations, for each GPU of a group, and for CUDA graphs, in MiB.
+     * activations, for each GPU of a group, for CUDA graphs, of which DP attention needs more, and for a draft model, in MiB.
      */
     private double memFractionStatic(int activationTokens) {
         if (!own.text("mem-fraction-static").equals("auto")) {
@@ -273,12 +370,20 @@ final class SglangSettings {
         if (memory == 0) {
             return DEFAULT_MEM_FRACTION;
         }
+        int numRanks = hardware.lockstepSize();
+        int maxGraphBatch = SglangExecution.maxGraphBatch(own, hardware);
         double reserved = 512
                 + Math.max(activationTokens, 2048) * 1.5
-                + hardware.tensorParallelSize() * hardware.pipelineParallelSize() / 8.0 * 1024
-                + 2.0 * SglangExecution.maxGraphBatch(own, hardware);
+                + numRanks * hardware.tensorParallelSize() * hardware.pipelineParallelSize() / 8.0 * 1024
+                + 2.0 * maxGraphBatch;
+        if (numRanks > 1) {
+            reserved += (maxGraphBatch > LARGE_GRAPH ? 4.5 : 3) * numRanks * maxGraphBatch;
+        }
         if (memory > LARGE_MIB) {
             reserved = Math.max(reserved, LEAST_RESERVED_MIB);
+        }
+        if (own.choice(ALGORITHM, Algorithm.class) != Algorithm.NONE) {
+            reserved += RESERVED_FOR_DRAFTS_MIB;
         }
         return Math.round((memory - reserved) / memory * 1000) / 1000.0;
     }
@@ -289,14 +394,14 @@ final class SglangSettings {
             return KvRoom.GIVEN;
         }
         boolean isKnown = hardware.model() != null && hardware.gpuMemoryGib() > 0;
-        return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, share);
+        return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, share, KEYS);
     }
 
     private int maxTotalTokens(int pageSize, KvRoom room) {
         int tokens = own.numberOrAuto("max-total-tokens", 4 * pageSize, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> (int) Math.min(
                         EngineSizes.MAX_TOKENS,
-                        tokensOfFullPool((long) hardware.numGpuBlocks(kvCache, room) * room.blockSize())));
+                        tokensOfFullPool((long) hardware.numGpuBlocks(own, room) * room.blockSize())));
         return tokens / pageSize * pageSize;
     }
 
@@ -350,26 +455,31 @@ final class SglangSettings {
         return new RadixConfig.Window(size, ratio);
     }
 
-    private int chunkedPrefillSize(int pageSize) {
+    private int chunkedPrefillSize(int pageSize, int numRanks) {
         if (own.text(CHUNKED_PREFILL_SIZE).equals("-1")) {
             return 0;
         }
-        int size = own.numberOrAuto(CHUNKED_PREFILL_SIZE, 1, EngineSizes.MAX_TOKENS)
-                .orElseGet(() -> engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS)
-                        .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).chunkedPrefillSize()));
+        var ofAllRanks = own.numberOrAuto(CHUNKED_PREFILL_SIZE, 1, EngineSizes.MAX_TOKENS);
+        var ofEach = engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS);
+        int size = ofEach.isPresent() && ofAllRanks.isEmpty()
+                ? ofEach.getAsInt()
+                : ofAllRanks.orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).chunkedPrefillSize()) / numRanks;
         if (size < pageSize) {
             throw own.unusable(
                     CHUNKED_PREFILL_SIZE,
-                    size + " tokens, which is less than a page (page-size = " + pageSize
+                    size + " tokens" + (numRanks > 1 ? " for each of " + numRanks + " ranks" : "")
+                            + ", which is less than a page (page-size = " + pageSize
                             + "): no prompt would ever start");
         }
         return size;
     }
 
     private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
-        return own.numberOrAuto("max-running-requests", 1, MAX_REQUESTS)
-                .orElseGet(() -> engine.numberOrAuto("max-num-seqs", 1, MAX_REQUESTS)
-                        .orElseGet(() -> defaultMaxRunningRequests(maxTotalTokens, maxModelLen)));
+        var ofAllRanks = own.numberOrAuto("max-running-requests", 1, MAX_REQUESTS);
+        return ofAllRanks.isPresent()
+                ? Math.max(1, ofAllRanks.getAsInt() / hardware.lockstepSize())
+                : engine.numberOrAuto("max-num-seqs", 1, MAX_REQUESTS)
+                        .orElseGet(() -> defaultMaxRunningRequests(maxTotalTokens, maxModelLen));
     }
 
     /** As {@code model_runner.py} has it. */

@@ -3,6 +3,7 @@ package understudy.engine.sglang;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Engine;
@@ -31,6 +32,8 @@ import understudy.settings.Section;
  * @param drafts which drafts are accepted, or null without speculation
  * @param draftsNanos how long the drafts of a step take
  * @param memFractionStatic share of the memory for weights and KV
+ * @param numRanks replicas that step together, with DP attention; 1 without
+ * @param loraModules paths by name of the adapters that a server has from its start
  * @param decoding settings for the role in which it answers only
  */
 public record SglangSpec(
@@ -41,6 +44,8 @@ public record SglangSpec(
         SyntheticDrafts.@Nullable Spec drafts,
         double draftsNanos,
         double memFractionStatic,
+        int numRanks,
+        Map<String, String> loraModules,
         Decoding decoding)
         implements EngineSpec {
     /** Up to so many running requests a decoding engine has rows for twice as many more ({@code model_runner.py}). */
@@ -67,8 +72,7 @@ public record SglangSpec(
 
     @Override
     public SglangSpec comparedBy(BlockHasher hasher) {
-        return new SglangSpec(
-                config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic, decoding);
+        return with(config, kvCache.withHasher(hasher), limits);
     }
 
     /**
@@ -85,24 +89,32 @@ public record SglangSpec(
                 decoding.pollingInterval,
                 maxRunning <= MAX_RUNNING_WITH_EXTRA_SLOTS ? 2 * maxRunning : 0,
                 0);
-        return new SglangSpec(
+        return with(
                 SglangConfigBuilder.builder(config)
                         .disaggregation(role)
                         .memory(memory)
                         .build(),
                 new RadixSpec(memory, kvCache.maxModelLen(), kvCache.hasher(), kvCache.recordsEvents()),
-                isPrefill ? limits : limits.withLess(decoding.numReservedTokens),
+                isPrefill ? limits : limits.withLess(decoding.numReservedTokens));
+    }
+
+    private SglangSpec with(SglangConfig newConfig, RadixSpec newCache, RequestLimits newLimits) {
+        return new SglangSpec(
+                newConfig,
+                newCache,
+                newLimits,
                 room,
                 drafts,
                 draftsNanos,
                 memFractionStatic,
+                numRanks,
+                loraModules,
                 decoding);
     }
 
     @Override
     public LatencyModel latency(LatencyModel plain) {
-        var hierarchy = config.memory().hierarchy();
-        var loading = hierarchy == null ? plain : new LoadingLatency(plain, hierarchy.nanosPerToken());
+        var loading = config.memory().hierarchy() == null ? plain : new LoadingLatency(plain);
         return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
     }
 
@@ -118,8 +130,9 @@ public record SglangSpec(
                         Math.min(chunk, config.maxModelLen()),
                         config.overlaps() ? 2 : 1,
                         verification == null ? 0 : verification.numSteps(),
-                        Set.of(Feature.BOUNDED_RUNNING))
-                .with(Feature.PRIORITIES, config.priorities().areOn());
+                        Set.of(Feature.BOUNDED_RUNNING, Feature.SGLANG_SERVER))
+                .with(Feature.PRIORITIES, config.priorities().areOn())
+                .with(Feature.ADAPTERS, config.maxLorasPerBatch() > 0);
     }
 
     /** Without chunks the limit ends a prefill batch behind the request that reaches it. */
@@ -128,14 +141,28 @@ public record SglangSpec(
     }
 
     @Override
+    public String memorySize() {
+        return "engine.sglang.max-total-tokens " + config.memory().maxTotalTokens() + ", at most " + kvCache.maxTokens()
+                + " for one request";
+    }
+
+    @Override
+    public OptionalDouble memoryShare() {
+        return OptionalDouble.of(memFractionStatic);
+    }
+
+    @Override
     public Map<String, Object> resolved() {
         var values = new LinkedHashMap<String, Object>();
         values.put("engine.max-num-seqs", config.maxRunningRequests());
         values.put("engine.max-model-len", config.maxModelLen());
-        values.put("engine.sglang.max-running-requests", config.maxRunningRequests());
-        values.put("engine.sglang.chunked-prefill-size", config.chunksPrefill() ? config.chunkedPrefillSize() : -1);
+        values.put("engine.sglang.max-running-requests", config.maxRunningRequests() * numRanks);
+        values.put(
+                "engine.sglang.chunked-prefill-size",
+                config.chunksPrefill() ? config.chunkedPrefillSize() * numRanks : -1);
         values.put("engine.sglang.max-total-tokens", config.memory().maxTotalTokens());
         values.put("engine.sglang.mem-fraction-static", memFractionStatic);
+        values.put("engine.sglang.enable-dp-attention", numRanks > 1);
         return values;
     }
 

@@ -9,9 +9,9 @@ public final class SglangStep extends StepPlan {
 
     SglangStep() {}
 
-    /** Fixes how many tokens are copied from the host while the batch runs, which waits for each layer's. */
-    void setLoadedTokens(int count) {
-        batch().setLoadedTokens(count);
+    /** Fixes how long the copies from the host take while the batch runs, which waits for each layer's. */
+    void setLoadNanos(long nanos) {
+        batch().setLoadNanos(nanos);
     }
 
     @Override

@@ -33,6 +33,7 @@ public final class HistoryRecorder {
     private void onStep(ClusterEvent.StepEnded step) {
         long endNanos = at(step.endNanos());
         history.stepEnded(endNanos, step.numTokens(), step.numAnswerTokens());
+        history.own(endNanos, step.own());
         history.gaps(endNanos, step.gapNanos(), step.gapCounts());
         onLoad(step.replicaIndex(), step.load());
         step.ended().forEach(history::ended);

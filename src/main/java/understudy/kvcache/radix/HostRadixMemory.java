@@ -1,6 +1,8 @@
 package understudy.kvcache.radix;
 
 import java.util.List;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 
 /** SGLang's KV memory with copies on the host (HiCache). */
 final class HostRadixMemory extends RadixMemory {
@@ -34,8 +36,18 @@ final class HostRadixMemory extends RadixMemory {
     }
 
     @Override
-    public void startLoading() {
-        tree.startLoading();
+    public long startLoading() {
+        return tree.startLoading();
+    }
+
+    @Override
+    public long takeWaitNanos() {
+        return tree.takeWaitNanos();
+    }
+
+    @Override
+    int numBadHostPages() {
+        return tree.numBadHostPages();
     }
 
     @Override
@@ -76,6 +88,16 @@ final class HostRadixMemory extends RadixMemory {
     @Override
     public HostActivity takeHostActivity() {
         return tree.takeActivity();
+    }
+
+    @Override
+    List<OwnFigure> ownFigures() {
+        return OwnFigures.sum(
+                super.ownFigures(),
+                List.of(
+                        OwnFigure.tokens("written_tokens", "Written to the host", tree.numWrittenTokens()),
+                        OwnFigure.tokens("loaded_tokens", "Loaded back from the host", tree.numLoadedTokens()),
+                        OwnFigure.tokens("host_evicted_tokens", "Evicted from the host", tree.numHostEvictedTokens())));
     }
 
     @Override

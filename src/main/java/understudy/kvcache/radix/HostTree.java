@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
@@ -15,8 +16,8 @@ import understudy.prompt.TokenSource;
  * Radix tree over device and host (SGLang {@code mem_cache/hiradix_cache.py}). A node has its KV on the device, on the
  * host, or on both; below one that is not on the device there is none that is.
  *
- * <p>In a run a copy is done when its bytes are through, at a bandwidth that each direction has for itself, one copy after the
- * other. It shares no link with others, so that faults of links do not touch it.
+ * <p>In a run a copy is done when its bytes are through a {@link HostLink}, and a write-back holds the scheduler up until
+ * then; in a recording it is done after so many turns.
  */
 final class HostTree extends RadixTree {
     /** Shorter runs are not loaded ({@code load_back_threshold}). */
@@ -37,13 +38,11 @@ final class HostTree extends RadixTree {
     private ObjectArrayList<RadixNode> loads = new ObjectArrayList<>();
     private int numTokensToLoad;
 
-    /** What time it is: the number of the turn, or virtual nanoseconds. */
+    /** Link in a run; null if time is counted in turns. */
+    private final @Nullable HostLink link;
+
     private long turn;
-
-    /** When the last copy in each direction ends. */
-    private long writeEnd;
-
-    private long loadEnd;
+    private long waitNanos;
 
     private final IntArrayList backups = new IntArrayList();
     private final IntArrayList evictions = new IntArrayList();
@@ -55,11 +54,15 @@ final class HostTree extends RadixTree {
     private int numHostStored;
     private int numHostRemoved;
 
+    private long numWrittenTokens;
+    private long numLoadedTokens;
+    private long numHostEvictedTokens;
+
     /** Copy to the host. */
-    private record Write(long dueTurn, RadixNode node, int numPages) {}
+    private record Write(long copy, RadixNode node, int numPages) {}
 
     /** Copies from the host that were begun together. */
-    private record Load(long dueTurn, ObjectArrayList<RadixNode> nodes) {}
+    private record Load(long copy, ObjectArrayList<RadixNode> nodes) {}
 
     /** Node that is copied and leaves the device. */
     private record Staged(RadixNode node, PageSpan pages) {}
@@ -76,6 +79,7 @@ final class HostTree extends RadixTree {
     HostTree(RadixConfig config, RadixConfig.Hierarchy hierarchy, PagePool pool) {
         super(config.pageSize(), pool, config.evictionPolicy(), config.eagleReserve() > 0);
         this.config = hierarchy;
+        link = hierarchy.link() == null ? null : new HostLink(hierarchy.link());
         int numPages = hierarchy.hostTokens() / pageSize + 1;
         for (int page = 0; page < numPages; page++) {
             hostFree.addLast(page);
@@ -90,22 +94,34 @@ final class HostTree extends RadixTree {
         turn = newTurn;
     }
 
-    /** Says how late it is, if time is not counted in turns. */
+    /** Says how late it is, unless time is counted in turns. */
     void setNow(long nowNanos) {
-        if (config.nanosPerToken() > 0) {
-            turn = nowNanos;
+        if (link != null) {
+            link.advance(nowNanos);
         }
     }
 
-    private long copyEnd(long lastEnd, int numTokens) {
-        return Math.max(turn, lastEnd) + (long) Math.ceil(numTokens * config.nanosPerToken());
+    /** Begins a copy, and returns its number on the link, or the turn after which it is done. */
+    private long begin(HostLink.Way way, int numTokens, int numTurns) {
+        return link == null ? turn + numTurns : link.begin(way, numTokens);
+    }
+
+    private boolean isDone(HostLink.Way way, long copy) {
+        return link == null ? copy <= turn : link.isDone(way, copy);
+    }
+
+    /** Returns how long the scheduler has waited for copies since the last call. */
+    long takeWaitNanos() {
+        long taken = waitNanos;
+        waitNanos = 0;
+        return taken;
     }
 
     /**
-     * Acknowledges all copies at once, as nothing else can happen before they are done; not if time is counted in turns.
+     * Acknowledges all copies at once, though their bytes may still be on the way; not if time is counted in turns.
      */
     void finishCopies() {
-        if (config.nanosPerToken() > 0) {
+        if (link != null) {
             startLoading();
             while (!writing.isEmpty()) {
                 unlock(acknowledge(writing.removeFirst()));
@@ -128,6 +144,21 @@ final class HostTree extends RadixTree {
 
     boolean hasPendingCopies() {
         return !writing.isEmpty() || !loads.isEmpty() || !loading.isEmpty();
+    }
+
+    /** Returns the tokens whose copies to the host were begun since the start. */
+    long numWrittenTokens() {
+        return numWrittenTokens;
+    }
+
+    /** Returns the tokens that were brought back since the start. */
+    long numLoadedTokens() {
+        return numLoadedTokens;
+    }
+
+    /** Returns the tokens that made way for others on the host since the start. */
+    long numHostEvictedTokens() {
+        return numHostEvictedTokens;
     }
 
     int[] hostFreeOrder() {
@@ -249,9 +280,9 @@ final class HostTree extends RadixTree {
             copy[i] = hostFree.removeFirst();
         }
         node.hostPages = copy;
-        writeEnd = copyEnd(writeEnd, node.length);
-        writing.add(new Write(writeEnd + config.writeTurns(), node, numPages));
+        writing.add(new Write(begin(HostLink.Way.WRITE, node.length, config.writeTurns()), node, numPages));
         backups.add(node.length);
+        numWrittenTokens += node.length;
         if (!writesBack) {
             lock(node);
         }
@@ -259,7 +290,8 @@ final class HostTree extends RadixTree {
     }
 
     void acknowledgeWrites() {
-        while (!writing.isEmpty() && writing.getFirst().dueTurn() <= turn) {
+        while (!writing.isEmpty()
+                && isDone(HostLink.Way.WRITE, writing.getFirst().copy())) {
             unlock(acknowledge(writing.removeFirst()));
         }
     }
@@ -271,7 +303,8 @@ final class HostTree extends RadixTree {
     }
 
     void acknowledgeLoads() {
-        while (!loading.isEmpty() && loading.getFirst().dueTurn() <= turn) {
+        while (!loading.isEmpty()
+                && isDone(HostLink.Way.LOAD, loading.getFirst().copy())) {
             acknowledge(loading.removeFirst());
         }
     }
@@ -307,6 +340,7 @@ final class HostTree extends RadixTree {
         }
         evictions.add(numTokens);
         evictions.add(done);
+        numHostEvictedTokens += done;
     }
 
     private static boolean hasChildOnHost(RadixNode node) {
@@ -374,6 +408,9 @@ final class HostTree extends RadixTree {
 
     /** Waits for the copies of nodes that leave the device, and frees their places. */
     private void flush(ObjectArrayList<Staged> staged) {
+        if (writesBack && link != null) {
+            waitNanos += link.await(HostLink.Way.WRITE);
+        }
         while (writesBack && !writing.isEmpty()) {
             acknowledge(writing.removeFirst());
         }
@@ -448,6 +485,7 @@ final class HostTree extends RadixTree {
         numTokensToLoad += count;
         loadBacks.add(handle);
         loadBacks.add(count);
+        numLoadedTokens += count;
         return count;
     }
 
@@ -464,13 +502,36 @@ final class HostTree extends RadixTree {
         return pages;
     }
 
-    void startLoading() {
-        if (!loads.isEmpty()) {
-            loadEnd = copyEnd(loadEnd, numTokensToLoad);
-            loading.add(new Load(loadEnd + config.loadTurns(), loads));
-            loads = new ObjectArrayList<>();
-            numTokensToLoad = 0;
+    /** Begins the copies of what was brought back, as one, and returns how long it lasts; 0 if there is none. */
+    long startLoading() {
+        if (loads.isEmpty()) {
+            return 0;
         }
+        loading.add(new Load(begin(HostLink.Way.LOAD, numTokensToLoad, config.loadTurns()), loads));
+        loads = new ObjectArrayList<>();
+        numTokensToLoad = 0;
+        return link == null ? 0 : link.nanosUntilDone(HostLink.Way.LOAD);
+    }
+
+    /** Returns how many pages of the host are not either free or a node's. */
+    int numBadHostPages() {
+        var seen = new BitSet();
+        int numTwice = 0;
+        for (int page : hostFree.toArray()) {
+            numTwice += seen.get(page) ? 1 : 0;
+            seen.set(page);
+        }
+        for (var node : nodes()) {
+            if (node.hostPages == null) {
+                continue;
+            }
+            numTwice += node.hostPages.length * pageSize == node.length ? 0 : 1;
+            for (int page : node.hostPages) {
+                numTwice += seen.get(page) ? 1 : 0;
+                seen.set(page);
+            }
+        }
+        return numTwice + Math.abs(hostSize / pageSize - seen.cardinality());
     }
 
     HostActivity takeActivity() {

@@ -53,6 +53,7 @@ class PagePool {
         if (numPages * pageSize > size()) {
             return null;
         }
+        ready(numPages);
         var pages = new int[numPages];
         for (int i = 0; i < numPages; i++) {
             pages[i] = take();

@@ -66,7 +66,7 @@ final class RadixAudit {
                 inUse.cardinality(),
                 inTree.cardinality(),
                 numBadRefCounts,
-                numBadFree + memory.numBadWindowPages(),
+                numBadFree + memory.numBadWindowPages() + memory.numBadHostPages(),
                 numBadHashes,
                 numLeft);
     }

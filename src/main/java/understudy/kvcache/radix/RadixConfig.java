@@ -1,6 +1,7 @@
 package understudy.kvcache.radix;
 
 import org.jspecify.annotations.Nullable;
+import understudy.transfer.PortGroup;
 
 /**
  * Settings of SGLang's memory, under its names.
@@ -65,16 +66,28 @@ public record RadixConfig(
     }
 
     /**
-     * Copies of nodes on the host. In a recording a copy lasts a number of turns; in a run it lasts as long as its bytes take,
-     * one after the other in each direction.
+     * Copies of nodes on the host. In a recording a copy lasts a number of turns; in a run it lasts as long as its bytes take
+     * over a link.
      *
      * @param hostTokens size of the host's pool in tokens, for which there are whole pages and one more
      * @param writeTurns turns of the scheduler after which a copy to the host is acknowledged
      * @param loadTurns turns after which a copy from the host is acknowledged
-     * @param nanosPerToken time to copy a token, or 0 if time is counted in turns
+     * @param link between device and host, or null if time is counted in turns
      */
     public record Hierarchy(
-            int hostTokens, WritePolicy writePolicy, int writeTurns, int loadTurns, double nanosPerToken) {}
+            int hostTokens,
+            WritePolicy writePolicy,
+            int writeTurns,
+            int loadTurns,
+            @Nullable HostLinkSpec link) {}
+
+    /**
+     * Link of each GPU to the host.
+     *
+     * @param ports its ways: to the GPU, and from it
+     * @param bytesPerToken KV of a token on one GPU
+     */
+    public record HostLinkSpec(PortGroup ports, double bytesPerToken) {}
 
     /** When a node is copied to the host ({@code hicache_write_policy}). */
     public enum WritePolicy {

@@ -6,6 +6,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -32,6 +34,7 @@ public final class RadixKvCache implements KvCache {
     private PrefixCacheStats statsBefore = PrefixCacheStats.NONE;
     private long numStoredBefore;
     private long numRemovedBefore;
+    private List<OwnFigure> figuresBefore = List.of();
 
     /** Creates an empty memory. */
     public RadixKvCache(RadixSpec spec) {
@@ -61,6 +64,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public List<PushWord> takePushWords() {
         return memory.takePushWords();
+    }
+
+    @Override
+    public long takeWaitNanos() {
+        return memory.takeWaitNanos();
     }
 
     @Override
@@ -110,6 +118,7 @@ public final class RadixKvCache implements KvCache {
         statsBefore = stats();
         numStoredBefore += memory.numStored();
         numRemovedBefore += memory.numRemoved();
+        figuresBefore = ownFigures();
         memory = create();
         if (events != null) {
             events.onCleared();
@@ -143,6 +152,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public PrefixCacheStats stats() {
         return statsBefore.plus(memory.stats());
+    }
+
+    @Override
+    public List<OwnFigure> ownFigures() {
+        return OwnFigures.sum(figuresBefore, memory.ownFigures());
     }
 
     @Override

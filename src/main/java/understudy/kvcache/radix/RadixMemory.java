@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigure;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.PushWord;
 
@@ -167,6 +168,23 @@ public class RadixMemory {
         return tree.numRemoved;
     }
 
+    /** Returns how large the tree is. */
+    public final TreeSize treeSize() {
+        return tree.size();
+    }
+
+    /** Returns what has been counted since the start that only SGLang has; nothing without a tree. */
+    List<OwnFigure> ownFigures() {
+        if (!isCaching) {
+            return List.of();
+        }
+        var largest = tree.largestSize();
+        return List.of(
+                OwnFigure.largest("largest_tree_nodes", "Most nodes of a radix tree", largest.numNodes()),
+                OwnFigure.largest("largest_tree_tokens", "Most tokens of a radix tree", largest.numTokens()),
+                OwnFigure.tokens("evicted_tokens", "Evicted from the tree", tree.numRemoved * pageSize));
+    }
+
     /** Returns the lookups of admitted requests since the start. */
     public final PrefixCacheStats stats() {
         return stats;
@@ -290,8 +308,20 @@ public class RadixMemory {
     /** Brings what a trial has found on the host back to the device, if it can; the prefix is longer then. */
     public void loadBack(RadixSequence sequence) {}
 
-    /** Begins the copies of what was brought back, as one. */
-    public void startLoading() {}
+    /** Begins the copies of what was brought back, as one, and returns how long it lasts if no other ones are begun. */
+    public long startLoading() {
+        return 0;
+    }
+
+    /** Returns how long the scheduler has waited for copies to the host since the last call. */
+    public long takeWaitNanos() {
+        return 0;
+    }
+
+    /** Returns how many pages of the host's memory are lost or there twice; none without one. */
+    int numBadHostPages() {
+        return 0;
+    }
 
     /** Admits a request with its prefix: it locks its node from now on, and its table has the prefix. */
     public final void admit(RadixSequence sequence, int end) {

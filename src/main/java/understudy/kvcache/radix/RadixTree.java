@@ -48,6 +48,8 @@ class RadixTree {
     private int numIds;
     private int evictable;
     private int locked;
+    private int mostNodes;
+    private int mostTokens;
     private long clock;
 
     /**
@@ -82,6 +84,16 @@ class RadixTree {
 
     final void addEvictable(int tokens) {
         evictable += tokens;
+        mostTokens = Math.max(mostTokens, evictable + locked);
+    }
+
+    final TreeSize size() {
+        return new TreeSize(numNodes, evictable + locked);
+    }
+
+    /** Returns the most nodes, and the most tokens, that there were at a time. */
+    final TreeSize largestSize() {
+        return new TreeSize(mostNodes, mostTokens);
     }
 
     final PagePool pool() {
@@ -186,7 +198,7 @@ class RadixTree {
         }
         leaf.keyHash = keyHash(parent, tokens, extraKey, from);
         append(parent, leaf);
-        evictable += leaf.length;
+        addEvictable(leaf.length);
         numStored += leaf.length / pageSize;
         if (events != null) {
             events.onStored(leaf);
@@ -433,6 +445,7 @@ class RadixTree {
     }
 
     private void enter(RadixNode node) {
+        mostNodes = Math.max(mostNodes, numNodes + 1);
         if (++numNodes > buckets.length) {
             var old = buckets;
             buckets = new @Nullable RadixNode[old.length * 2];

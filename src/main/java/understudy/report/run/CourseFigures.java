@@ -1,5 +1,6 @@
 package understudy.report.run;
 
+import java.util.List;
 import java.util.stream.IntStream;
 import understudy.report.Figures;
 import understudy.report.html.Curve;
@@ -30,6 +31,15 @@ final class CourseFigures {
                 return Curve.of("replica " + i, used.seconds(), used.maxima());
             });
         }
+        if (!history.own.isEmpty()) {
+            course.addObject("own")
+                    .add("x", "virtual time (s)")
+                    .add(
+                            "charts",
+                            history.own.entrySet().stream()
+                                    .map(each -> ownChart(each.getKey(), each.getValue()))
+                                    .toList());
+        }
         return course.add(
                 "tiers_used_percent",
                 history.tiers.entrySet().stream()
@@ -38,6 +48,12 @@ final class CourseFigures {
                                 tier.getValue().seconds(),
                                 tier.getValue().maxima()))
                         .toList());
+    }
+
+    private static Figures ownChart(String title, BinnedSeries series) {
+        return new Figures()
+                .add("title", title)
+                .add("series", List.of(Curve.of(title, series.seconds(), series.maxima())));
     }
 
     private static Figures hitRate(RunHistory history) {

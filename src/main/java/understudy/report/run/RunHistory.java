@@ -4,10 +4,12 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.KvSource;
@@ -36,6 +38,9 @@ public final class RunHistory {
     final RequestSample sample = new RequestSample();
     final List<ReplicaNow> replicas = new ArrayList<>();
 
+    /** What only some families of engines have, by title. */
+    final Map<String, BinnedSeries> own = new LinkedHashMap<>();
+
     private long numRunning;
     private long numWaiting;
     private long numPreemptions;
@@ -60,6 +65,13 @@ public final class RunHistory {
     public void stepEnded(long atNanos, int numTokens, int numAnswerTokens) {
         computedTokens.add(atNanos, numTokens);
         outputTokens.add(atNanos, numAnswerTokens);
+    }
+
+    /** The state of an engine after a step is this, as far as only its family has it. */
+    public void own(long atNanos, OwnFigures figures) {
+        for (var figure : figures.figures()) {
+            own.computeIfAbsent(figure.title(), title -> new BinnedSeries()).set(atNanos, figure.value());
+        }
     }
 
     /** Gaps between tokens have ended, given as runs of equal values and the lengths of these runs. */
@@ -151,6 +163,7 @@ public final class RunHistory {
                 .forEach(series -> series.end(atNanos));
         List.of(kvUsed, kvFilled, movedBytes).forEach(series -> series.end(atNanos));
         tiers.values().forEach(series -> series.end(atNanos));
+        own.values().forEach(series -> series.end(atNanos));
         replicas.forEach(replica -> replica.kvUsed.end(atNanos));
     }
 

@@ -18,6 +18,7 @@ import understudy.cluster.ClusterEventStepEndedBuilder;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
+import understudy.figure.OwnFigures;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
@@ -272,6 +273,7 @@ final class LiveViewTest {
                 .ended(ended)
                 .firstTokens(first)
                 .load(new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE))
+                .own(OwnFigures.NONE)
                 .build();
     }
 

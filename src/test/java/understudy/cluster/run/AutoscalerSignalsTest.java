@@ -19,6 +19,7 @@ import understudy.cluster.ListWorkload;
 import understudy.engine.Request;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.FleetChange;
+import understudy.figure.OwnFigures;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
@@ -82,6 +83,7 @@ final class AutoscalerSignalsTest {
                 .ended(List.of(ended))
                 .firstTokens(ClusterEvent.FirstTokens.NONE)
                 .load(ClusterEvent.EngineLoad.NONE)
+                .own(OwnFigures.NONE)
                 .build());
     }
 

@@ -67,6 +67,8 @@ final class LostRequestTest {
         assertThat(run.requests().get(1).outcome()).isEqualTo(Outcome.COMPLETED);
         assertThat(run.requests().get(2).outcome()).isEqualTo(Outcome.FAILED);
         assertThat(run.requests().get(2).requestId()).isEqualTo(1);
+        assertThat(SglangFiguresTest.figure("priority_preemptions", run)).isEqualTo(1);
+        assertThat(SglangFiguresTest.figure("lost_by_preemption", run)).isEqualTo(1);
     }
 
     @Test
@@ -78,5 +80,6 @@ final class LostRequestTest {
         for (int i = 0; i < 3; i++) {
             assertThat(run.requests().get(i).outcome()).isEqualTo(Outcome.COMPLETED);
         }
+        assertThat(SglangFiguresTest.figure("lost_by_preemption", run)).isZero();
     }
 }

@@ -344,6 +344,7 @@ final class PrefillDecodeTest {
                 "kv-cache.transfer.load-failure-policy = recompute | means nothing to engine.kind = sglang",
                 "engine.sglang.enable-hierarchical-cache = true | which goes without roles here; set it to false",
                 "engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2 } | set it to none",
+                "engine.sglang.enable-lora = true | which goes without roles here; leave the default",
                 "latency.llm = gpt-oss-20b | takes one pool here; set it to true",
                 "engine.sglang { max-total-tokens = 512 } | must be less than the 512 tokens of the pool"
             })

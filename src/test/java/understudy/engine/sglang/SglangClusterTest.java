@@ -63,6 +63,47 @@ final class SglangClusterTest {
     }
 
     /**
+     * A prompt of 100 in chunks of 50, with a turn between them in which nothing runs and which takes no time: they end at 14 and
+     * 24 ms. The prefill of the second request waits for the decode that follows, until 34 ms.
+     */
+    @Test
+    void interval_putsOffPrefillsNotTheClock() {
+        String interval = "engine.sglang { prefill-decode-interval = 1, chunked-prefill-size = 50,"
+                + " disable-overlap-schedule = true }";
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + interval)) {
+            var first = cluster.submit(100, 2);
+            cluster.advance(Duration.ofMillis(15));
+            var second = cluster.submit(50, 1);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(first.tokenNanos()).containsExactly(24 * MILLI, 34 * MILLI);
+            assertThat(second.tokenNanos()).containsExactly(44 * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
+    /**
+     * Two ranks of DP attention with half of 100 tokens each. They step together: a step takes 10 ms, and another 0.1 ms for each
+     * token, 15 ms for the 50 of the first rank's chunks. The other rank's decodes last as long; without DP attention they take
+     * 10.1 ms.
+     */
+    @Test
+    void ranks_shareTheChunkAndStepTogether() {
+        String ranks = "engine.sglang { chunked-prefill-size = 100, disable-overlap-schedule = true }\n"
+                + "cluster.replicas = 2, router.policy = round-robin, latency.linear.per-token = 0.1ms\n"
+                + "latency { llm = \"\", data-parallel-size = 2 }";
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + ranks)) {
+            var prompt = cluster.submit(100, 1);
+            var decodes = cluster.submit(10, 2);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(prompt.tokenNanos()).containsExactly((4 + 2 * 15) * MILLI);
+            assertThat(decodes.tokenNanos()).containsExactly((4 + 15) * MILLI, (4 + 2 * 15) * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
+    /**
      * With 3 drafts that are all accepted a decode brings 4 tokens. The prefill gives 1 at 14 ms, the decodes 4 each at 24 and at
      * 34 ms: of the last, 2 are behind the end of an answer of 7.
      */
@@ -76,6 +117,31 @@ final class SglangClusterTest {
             assertThat(request.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI, 34 * MILLI);
             assertThat(request.finished().numOutputTokens()).isEqualTo(7);
             cluster.check().hasCompleted(1);
+        }
+    }
+
+    /**
+     * A token of 131,072 bytes takes 1 ms to the host. The first answer of 10 tokens and 2 is cached with 11; when the second
+     * prompt of 20 tokens is planned at 34 ms there are 19 of 30 left, so that all 11 are written back until 45 ms.
+     */
+    @ParameterizedTest
+    @CsvSource({"write-back, 55", "write-through, 44"})
+    void writeBack_delaysTheNextBatch(String policy, long firstTokenMillis) {
+        String hierarchy = """
+            latency.llm = llama-3.1-8b
+            kv-cache.tiers.host { bandwidth = 0.131072, bandwidth-both-ways = 0.262144 }
+            engine.sglang { enable-hierarchical-cache = true, max-total-tokens = 30, disable-overlap-schedule = true }
+            """;
+        try (var cluster =
+                EmulatedCluster.startPaused(SETTINGS + hierarchy + "engine.sglang.hicache-write-policy = " + policy)) {
+            var first = cluster.submit(10, 2);
+            cluster.advance(Duration.ofMillis(30));
+            var second = cluster.submit(20, 1);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(first.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI);
+            assertThat(second.tokenNanos()).containsExactly(firstTokenMillis * MILLI);
+            cluster.check().hasCompleted(2);
         }
     }
 
@@ -119,7 +185,12 @@ final class SglangClusterTest {
                 "17 | engine.sglang { speculative-algorithm = eagle3, simulate-acc-len = 1.7, speculative-num-steps = 2,"
                         + " speculative-eagle-topk = 2, speculative-num-draft-tokens = 5, page-size = 4,"
                         + " disable-overlap-schedule = true }",
-                "18 | engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 3, disable-radix-cache = true }"
+                "18 | engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 3, disable-radix-cache = true }",
+                "19 | engine.sglang { prefill-decode-interval = 3, disable-overlap-schedule = true }",
+                "20 | engine.sglang { prefill-decode-interval = 20, chunked-prefill-size = 16 }",
+                "21 | engine.sglang { enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5 }",
+                "22 | workload.loras.count = 5, engine.sglang { enable-lora = true, max-loras-per-batch = 2 }",
+                "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())

@@ -2,6 +2,7 @@ package understudy.engine.sglang;
 
 import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
 import understudy.engine.RequestBuilder;
@@ -31,6 +32,29 @@ final class SglangFixture {
             boolean disableRadixCache,
             boolean requeues,
             int chunkedPrefillSize) {
+        this(policy, maxRunning, maxTotalTokens, disableRadixCache, requeues, chunkedPrefillSize, builder -> builder);
+    }
+
+    /** Creates a scheduler without priorities, with a cache. */
+    static SglangFixture of(int maxRunning, int chunkedPrefillSize, UnaryOperator<SglangConfigBuilder> settings) {
+        return new SglangFixture(
+                SchedulePolicy.FCFS,
+                maxRunning,
+                100,
+                false,
+                false,
+                chunkedPrefillSize,
+                builder -> settings.apply(builder.priorities(SglangConfig.Priorities.NONE)));
+    }
+
+    private SglangFixture(
+            SchedulePolicy policy,
+            int maxRunning,
+            int maxTotalTokens,
+            boolean disableRadixCache,
+            boolean requeues,
+            int chunkedPrefillSize,
+            UnaryOperator<SglangConfigBuilder> settings) {
         var memoryConfig = new RadixConfig(
                 1,
                 maxTotalTokens,
@@ -41,7 +65,7 @@ final class SglangFixture {
                 false,
                 null,
                 null);
-        config = SglangConfigBuilder.builder()
+        var builder = SglangConfigBuilder.builder()
                 .schedulePolicy(policy)
                 .chunkedPrefillSize(chunkedPrefillSize)
                 .maxPrefillTokens(16_384)
@@ -53,20 +77,41 @@ final class SglangFixture {
                 .queue(SglangConfig.Queue.UNLIMITED)
                 .requeuesRefusedPreemption(requeues)
                 .windowEvictionInterval(128)
-                .memory(memoryConfig)
-                .build();
+                .memory(memoryConfig);
+        config = settings.apply(builder).build();
         engine = SglangScheduler.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
 
     /** Adds a request whose prompt is so many tokens from a first one on. */
     SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
+        return add(name, "", firstToken, numTokens, maxTokens, priority, ignoresEos);
+    }
+
+    /** Adds a request with a prompt of four tokens from a first one on. */
+    SglangRequest add(String name, int firstToken, int maxTokens) {
+        return add(name, "", firstToken, 4, maxTokens, 0, false);
+    }
+
+    /** Adds such a request with a LoRA adapter. */
+    SglangRequest addWithAdapter(String name, String adapter, int firstToken, int maxTokens) {
+        return add(name, adapter, firstToken, 4, maxTokens, 0, false);
+    }
+
+    private SglangRequest add(
+            String name,
+            String adapter,
+            int firstToken,
+            int numTokens,
+            int maxTokens,
+            long priority,
+            boolean ignoresEos) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
         var request = RequestBuilder.builder()
                 .id(numRequests)
                 .name(name)
                 .arrivalNanos(0)
-                .prompt(new Prompt(new TokenIds(prompt)))
+                .prompt(new Prompt(new TokenIds(prompt), adapter, ""))
                 .sampling(new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false))
                 .priority(0)
                 .tenant("")

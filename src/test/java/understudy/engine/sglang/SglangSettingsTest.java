@@ -3,15 +3,18 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.engine.EngineTraits;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
+import understudy.transfer.PortGroup;
 
 /** The section {@code engine.sglang}, and what follows from the GPU's memory. */
 final class SglangSettingsTest {
@@ -44,6 +47,79 @@ final class SglangSettingsTest {
 
         assertThat(spec.config().chunkedPrefillSize()).isEqualTo(4096);
         assertThat(spec.memFractionStatic()).isEqualTo(0.849);
+    }
+
+    /** 13,440 MiB as above, and 2,048 for the drafts: 65,612.8 / 81,100.8 = 0.809. */
+    @Test
+    void drafts_leaveLessOfTheMemory() {
+        var spec = read("latency { model = roofline, llm = llama-3.1-8b, gpu = h100-sxm }\n"
+                + "engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2 }");
+
+        assertThat(spec.memFractionStatic()).isEqualTo(0.809);
+    }
+
+    /**
+     * Two ranks of an H100 each: 512 + 1.5 * 8,192 + 2/8 * 1,024 + 2 * 256 + 3 * 2 * 256 = 15,104 MiB; 65,996.8 / 81,100.8 =
+     * 0.814. Each has half of the chunk and of the seats, and 0.3 times the conservativeness.
+     */
+    @Test
+    void ranksOfDpAttention_shareChunkAndSeats() {
+        String ranks = "cluster.replicas = 2, latency { model = roofline, llm = qwen3-30b-a3b, gpu = h100-sxm,"
+                + " data-parallel-size = 2 }\n";
+        var spec = read(ranks + "engine.sglang { max-running-requests = 101, schedule-conservativeness = 0.5 }");
+
+        assertThat(spec.memFractionStatic()).isEqualTo(0.814);
+        assertThat(spec.config().chunkedPrefillSize()).isEqualTo(4096);
+        assertThat(spec.config().maxRunningRequests()).isEqualTo(50);
+        assertThat(spec.config().scheduleConservativeness()).isEqualTo(0.15);
+        assertThat(spec.resolved())
+                .containsEntry("engine.sglang.enable-dp-attention", true)
+                .containsEntry("engine.sglang.chunked-prefill-size", 8192)
+                .containsEntry("engine.sglang.max-running-requests", 100);
+        // vLLM's keys are those of each rank.
+        assertThat(read(ranks + "engine { max-num-seqs = 7, max-num-batched-tokens = 100 }")
+                        .config())
+                .returns(7, SglangConfig::maxRunningRequests)
+                .returns(100, SglangConfig::chunkedPrefillSize);
+    }
+
+    /** Replicas of a model without experts step alone, as with SGLang's dp-size without DP attention. */
+    @Test
+    void replicasOfADenseModel_shareNothing() {
+        var spec = read("cluster.replicas = 2, latency { llm = llama-3.1-8b, gpu = h100-sxm, data-parallel-size = 2 }");
+
+        assertThat(spec.config().chunkedPrefillSize()).isEqualTo(8192);
+        assertThat(spec.resolved()).containsEntry("engine.sglang.enable-dp-attention", false);
+    }
+
+    @Test
+    void optionsOfPrefillsAndAdapters_areRead() {
+        var spec = read("""
+            engine.sglang {
+              prefill-decode-interval = 3, enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5
+              prefill-delayer-token-usage-low-watermark = 0.2, prefill-delayer-max-delay-ms = 7
+              enable-lora = true, max-loras-per-batch = 4, lora-paths = ["sql=/mnt/sql", chat]
+            }
+            """);
+
+        assertThat(spec.config().prefillDecodeInterval()).isEqualTo(3);
+        assertThat(spec.config().prefillDelay()).isEqualTo(new SglangConfig.Delay(0.2, 0.5, 7_000_000));
+        assertThat(spec.config().maxLorasPerBatch()).isEqualTo(4);
+        assertThat(spec.loraModules()).containsExactly(Map.entry("sql", "/mnt/sql"), Map.entry("chat", "chat"));
+        assertThat(spec.traits().has(EngineTraits.Feature.ADAPTERS)).isTrue();
+    }
+
+    /** What a dry run says of the pool: a request cannot have the page that is kept free, and one token. */
+    @Test
+    void poolAndItsShare_areSaidUnderSglangsNames() {
+        var scenario = Scenario.read(new ScenarioFile(Map.of())
+                .load(Section.of(
+                        "engine.kind = sglang, latency { model = roofline, llm = llama-3.1-8b, gpu = h100-sxm }")));
+
+        assertThat(scenario.reasons())
+                .anyMatch(
+                        line -> line.startsWith(
+                                "engine.sglang.max-total-tokens 418572, at most 418570 for one request, on h100-sxm: 66.05 GiB"));
     }
 
     @Test
@@ -118,21 +194,25 @@ final class SglangSettingsTest {
     }
 
     /**
-     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and at 64 GB/s a token takes 2,048 ns. Without a
-     * size the host has 2.5 times the tokens of the GPU.
+     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and the link has 64 GB/s one way and 96 both ways. Without
+     * a size the host has 2.5 times the tokens of the GPU.
      */
     @Test
     void hostMemory_hasASizeAndABandwidth() {
-        String settings = "kv-cache.tiers.host.bandwidth = 64, engine.sglang { enable-hierarchical-cache = true,"
-                + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
+        String settings =
+                "kv-cache.tiers.host { bandwidth = 64, bandwidth-both-ways = 96 }, engine.sglang { enable-hierarchical-cache = true,"
+                        + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
 
+        long gigabytes = 1_000_000_000;
+        var link = new RadixConfig.HostLinkSpec(
+                new PortGroup(LongList.of(64 * gigabytes, 64 * gigabytes), 96 * gigabytes), 131_072);
         assertThat(read(settings).config().memory().hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
         assertThat(read(settings + "engine.sglang.hicache-size = 1")
                         .config()
                         .memory()
                         .hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
     }
 
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
@@ -168,6 +248,24 @@ final class SglangSettingsTest {
                 "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
                 "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
                 "kv-cache.tiers.host.gib = 8 | kv-cache.tiers.host.gib is 8, which means nothing to engine.kind = sglang",
+                "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } | engine.sglang.max-total-tokens is \"auto\", but",
+                "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } |"
+                        + " raise latency.tensor-parallel-size or engine.sglang.mem-fraction-static",
+                "engine.sglang.enable-dp-attention = true | which needs latency.data-parallel-size > 1",
+                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2,"
+                        + " engine.sglang.enable-dp-attention = false | makes ranks of 2 replicas",
+                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang { page-size = 4,"
+                        + " chunked-prefill-size = 7 } | 3 tokens for each of 2 ranks, which is less than a page",
+                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.enable-prefill-delayer = true |"
+                        + " do not tell each other of prefills",
+                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.prefill-decode-interval = 2 |"
+                        + " do not tell each other of prefills",
+                "engine.sglang { enable-prefill-delayer = true, disable-overlap-schedule = true } |"
+                        + " which needs disable-overlap-schedule = false",
+                "engine.sglang.lora-paths = [a] | which needs enable-lora = true",
+                "engine.sglang { enable-lora = true, lora-paths = [a, a] } | must be different names",
+                "engine.sglang { enable-lora = true, speculative-algorithm = eagle, simulate-acc-len = 2 } | SGLang refuses",
+                "workload.loras.count = 2 | engine.sglang.enable-lora = true with SGLang",
                 "engine { kind = vllm, sglang.page-size = 16 } | engine.sglang.page-size is 16, which needs engine.kind = sglang",
             })
     void settingsThatCannotBe_areRefused(String settings, String problem) {

@@ -1,0 +1,208 @@
+package understudy.api.metrics;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import org.jspecify.annotations.Nullable;
+import understudy.api.call.Generation;
+import understudy.cluster.ClusterEvent;
+import understudy.cluster.RequestEvent;
+import understudy.engine.speculation.DraftCounts;
+
+/**
+ * SGLang's series of one replica. What its scheduler sums up from one report to the next is told as there: after each
+ * prefill, and every 40th decode ({@code scheduler_metrics_mixin.py}). Queues and memory are told after each step.
+ */
+final class SglangSeries implements ReplicaSeries {
+    /** Decodes from one report to the next ({@code --decode-log-interval}). */
+    private static final int DECODES_OF_REPORT = 40;
+
+    private static final String DECODE = "decode";
+
+    private final GaugeDataPoint running;
+    private final GaugeDataPoint queued;
+    private final GaugeDataPoint tokenUsage;
+    private final GaugeDataPoint fullTokenUsage;
+    private final GaugeDataPoint numUsedTokens;
+    private final GaugeDataPoint kvUsedTokens;
+    private final GaugeDataPoint kvAvailableTokens;
+    private final GaugeDataPoint kvEvictableTokens;
+    private final GaugeDataPoint cacheHitRate;
+    private final GaugeDataPoint genThroughput;
+    private final GaugeDataPoint newTokenRatio;
+    private final GaugeDataPoint retracted;
+    private final GaugeDataPoint specAcceptLength;
+    private final GaugeDataPoint specAcceptRate;
+    private final CounterDataPoint retractedTotal;
+    private final DistributionDataPoint queueSeconds;
+    private final @Nullable DistributionDataPoint tokenSeconds;
+    private final DistributionDataPoint promptTokens;
+    private final DistributionDataPoint uncachedPromptTokens;
+    private final DistributionDataPoint generationTokens;
+    private final CounterDataPoint cachedTokens;
+    private final CounterDataPoint aborted;
+    private final PerMode streamed;
+    private final PerMode whole;
+    private final int pageSize;
+    private long numRetracted;
+    private int numDecodes;
+    private long numDecodedTokens;
+    private long reportedNanos;
+    private DraftCounts drafts = DraftCounts.NONE;
+
+    /** Series that tell streamed answers from others. */
+    private static final class PerMode {
+        private final DistributionDataPoint ttftSeconds;
+        private final DistributionDataPoint requestSeconds;
+        private final CounterDataPoint promptTokens;
+        private final CounterDataPoint generationTokens;
+        private final CounterDataPoint requests;
+
+        PerMode(SglangFamilies families, String[] front, boolean isStreaming) {
+            String[] labels = {front[0], front[1], front[2], String.valueOf(isStreaming)};
+            ttftSeconds = families.ttftSeconds.labelValues(labels);
+            requestSeconds = families.requestSeconds.labelValues(labels);
+            promptTokens = families.promptTokensTotal.labelValues(labels);
+            generationTokens = families.generationTokensTotal.labelValues(labels);
+            requests = families.requestsTotal.labelValues(labels);
+        }
+    }
+
+    /**
+     * Shows the series of a replica.
+     *
+     * @param ranks labels of its scheduler's series
+     * @param front labels of those of the process before it
+     * @param speculates whether a step may bring a request several tokens, so that no gap is known for each
+     */
+    SglangSeries(SglangFamilies families, String[] ranks, String[] front, int pageSize, boolean speculates) {
+        this.pageSize = pageSize;
+        running = families.running.labelValues(ranks);
+        queued = families.queued.labelValues(ranks);
+        tokenUsage = families.tokenUsage.labelValues(ranks);
+        fullTokenUsage = families.fullTokenUsage.labelValues(ranks);
+        numUsedTokens = families.numUsedTokens.labelValues(ranks);
+        kvUsedTokens = families.kvUsedTokens.labelValues(ranks);
+        kvAvailableTokens = families.kvAvailableTokens.labelValues(ranks);
+        kvEvictableTokens = families.kvEvictableTokens.labelValues(ranks);
+        cacheHitRate = families.cacheHitRate.labelValues(ranks);
+        genThroughput = families.genThroughput.labelValues(ranks);
+        newTokenRatio = families.newTokenRatio.labelValues(ranks);
+        retracted = families.retracted.labelValues(ranks);
+        specAcceptLength = families.specAcceptLength.labelValues(ranks);
+        specAcceptRate = families.specAcceptRate.labelValues(ranks);
+        retractedTotal = families.retractedTotal.labelValues(ranks);
+        queueSeconds = families.queueSeconds.labelValues(ranks);
+        tokenSeconds = speculates ? null : families.tokenSeconds.labelValues(front);
+        promptTokens = families.promptTokens.labelValues(front);
+        uncachedPromptTokens = families.uncachedPromptTokens.labelValues(front);
+        generationTokens = families.generationTokens.labelValues(front);
+        cachedTokens = families.cachedTokensTotal.labelValues(front[0], front[1], front[2], "total");
+        aborted = families.abortedTotal.labelValues(front);
+        streamed = new PerMode(families, front, true);
+        whole = new PerMode(families, front, false);
+    }
+
+    @Override
+    public void onLoad(ClusterEvent.EngineLoad load, EngineMetrics.Totals before) {
+        running.set(load.numRunning());
+        queued.set(load.numWaiting());
+        long more = load.numPreemptions() - before.numPreemptions();
+        numRetracted += more;
+        retractedTotal.inc(more);
+        if (load.numRunning() == 0 && load.numWaiting() == 0) {
+            genThroughput.set(0);
+        }
+    }
+
+    @Override
+    public void onKvCache(ClusterEvent.KvCacheState state, EngineMetrics.Totals before) {
+        var blocks = state.blocks();
+        double numUsed = (double) blocks.numUsed() * pageSize;
+        tokenUsage.set(state.usage());
+        fullTokenUsage.set(state.usage());
+        numUsedTokens.set(numUsed);
+        kvUsedTokens.set(numUsed);
+        kvEvictableTokens.set((double) blocks.numCached() * pageSize);
+        kvAvailableTokens.set((double) (blocks.numBlocks() - blocks.numUsed() - blocks.numCached()) * pageSize);
+        var now = state.prefixCache();
+        var then = before.prefixCache();
+        long numTokens = now.queries() + now.preemptedQueries() - then.queries() - then.preemptedQueries();
+        long numHits = now.hits() + now.preemptedHits() - then.hits() - then.preemptedHits();
+        if (numTokens > 0) {
+            cacheHitRate.set((double) numHits / numTokens);
+        }
+    }
+
+    @Override
+    public void onStep(ClusterEvent.StepEnded step) {
+        observeGaps(step);
+        for (var figure : step.own().figures()) {
+            if (figure.key().equals("new_token_ratio")) {
+                newTokenRatio.set(figure.value());
+            }
+        }
+        if (!step.kind().equals(DECODE)) {
+            reportRetracted();
+            return;
+        }
+        numDecodedTokens += step.numSampled();
+        drafts = drafts.plus(step.drafts());
+        if (++numDecodes % DECODES_OF_REPORT == 0) {
+            reportDecodes(step.endNanos());
+        }
+    }
+
+    private void observeGaps(ClusterEvent.StepEnded step) {
+        for (int i = 0; i < step.gapNanos().size() && tokenSeconds != null; i++) {
+            for (int count = step.gapCounts().getInt(i); count > 0; count--) {
+                tokenSeconds.observe(step.gapNanos().getLong(i) / 1e9);
+            }
+        }
+    }
+
+    private void reportRetracted() {
+        retracted.set(numRetracted);
+        numRetracted = 0;
+    }
+
+    private void reportDecodes(long atNanos) {
+        reportRetracted();
+        genThroughput.set(numDecodedTokens / ((atNanos - reportedNanos) / 1e9));
+        numDecodedTokens = 0;
+        reportedNanos = atNanos;
+        cacheHitRate.set(0);
+        if (drafts.numDrafts() > 0) {
+            specAcceptLength.set(drafts.meanAcceptanceLength());
+            specAcceptRate.set(drafts.acceptanceRate());
+            drafts = DraftCounts.NONE;
+        }
+    }
+
+    /** What was never scheduled is aborted, but not processed. */
+    @Override
+    public void onEnded(RequestEvent.Ended ended, Generation generation, String reason) {
+        if (reason.equals("abort")) {
+            aborted.inc();
+        }
+        var timing = ended.timing();
+        if (timing.scheduledNanos() == 0) {
+            return;
+        }
+        int numPrompt = generation.spec().prompt().length();
+        int numGenerated = ended instanceof RequestEvent.Finished ? generation.numTokens() : ended.numOutputTokens();
+        var mode = generation.spec().params().streams() ? streamed : whole;
+        mode.requests.inc();
+        mode.promptTokens.inc(numPrompt);
+        mode.generationTokens.inc(numGenerated);
+        mode.requestSeconds.observe((ended.atNanos() - generation.arrivalNanos()) / 1e9);
+        if (timing.firstTokenNanos() > 0) {
+            mode.ttftSeconds.observe((timing.firstTokenNanos() - generation.arrivalNanos()) / 1e9);
+        }
+        cachedTokens.inc(ended.numCachedTokens());
+        queueSeconds.observe((timing.scheduledNanos() - timing.queuedNanos()) / 1e9);
+        promptTokens.observe(numPrompt);
+        uncachedPromptTokens.observe(numPrompt - ended.numCachedTokens());
+        generationTokens.observe(numGenerated);
+    }
+}
