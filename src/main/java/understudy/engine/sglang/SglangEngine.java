@@ -99,11 +99,16 @@ public final class SglangEngine implements Engine, EngineLoad {
     }
 
     private static SglangRequest.Options options(Request request) {
-        return new SglangRequest.Options((long) request.priority(), request.tenant(), null);
+        return options(request, null);
     }
 
     private static SglangRequest.Options sharedOptions(Request request) {
-        return new SglangRequest.Options((long) request.priority(), request.tenant(), new RunPeer());
+        return options(request, new RunPeer());
+    }
+
+    private static SglangRequest.Options options(Request request, @Nullable Peer peer) {
+        return new SglangRequest.Options(
+                request.hasPriority() ? (long) request.priority() : null, request.tenant(), peer);
     }
 
     /** Returns the scheduler, to look at. */
@@ -120,7 +125,12 @@ public final class SglangEngine implements Engine, EngineLoad {
     public EngineRequest add(Request request, long atNanos) {
         var added = all.add(request, atNanos);
         added.waitsSinceNanos = atNanos;
-        if (makesWayFor(added)) {
+        var least = scheduler.whoMakesWay(added);
+        if (least != null) {
+            scheduler.abort(least);
+            turnAway(least, least != added);
+        }
+        if (least != added) {
             scheduler.add(added);
             isIdle = false;
             if (talk != null) {
@@ -138,20 +148,11 @@ public final class SglangEngine implements Engine, EngineLoad {
         }
     }
 
-    /** Gives up a waiting request if too many wait: the new one, or a less important one ({@code _abort_on_queued_limit}). */
-    private boolean makesWayFor(SglangRequest added) {
-        int maxRequests = config.queue().maxRequests();
-        if (maxRequests == 0 || numWaiting() < maxRequests) {
-            return true;
-        }
-        var least = scheduler.leastImportant(added);
-        if (least == added) {
-            giveUp(added, "The request queue is full.");
-            return false;
-        }
-        scheduler.abort(least);
-        giveUp(least, "The request is aborted by a higher priority request.");
-        return true;
+    /** Gives up a request because too many wait: a new one, or a less important one ({@code _abort_on_queued_limit}). */
+    private void turnAway(SglangRequest request, boolean isForOther) {
+        giveUp(
+                request,
+                isForOther ? "The request is aborted by a higher priority request." : "The request queue is full.");
     }
 
     private void giveUp(SglangRequest request, String reason) {
@@ -225,6 +226,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         planned.preempted().forEach(this::onPreempted);
         planned.lost().forEach(this::onLost);
         planned.outOfMemory().forEach(this::onOutOfMemory);
+        planned.turnedAway().forEach(each -> turnAway(each.request(), each.isForOther()));
         var chunk = scheduler.takeAbortedChunk();
         if (chunk != null) {
             all.remove(chunk);

@@ -132,6 +132,7 @@ public record SglangSpec(
                         verification == null ? 0 : verification.numSteps(),
                         Set.of(Feature.BOUNDED_RUNNING, Feature.SGLANG_SERVER))
                 .with(Feature.PRIORITIES, config.priorities().areOn())
+                .with(Feature.PREEMPTS_FOR_OTHERS, config.priorities().arePreempting())
                 .with(Feature.ADAPTERS, config.maxLorasPerBatch() > 0);
     }
 
