@@ -181,17 +181,18 @@ final class SglangSettings {
                 pageSize,
                 0,
                 true);
-        return new SglangSpec(
-                config,
-                radix,
-                limits,
-                room,
-                drafts(verification),
-                verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
-                share,
-                numRanks,
-                loraPaths(),
-                decoding(use, maxTotalTokens));
+        return SglangSpecBuilder.builder()
+                .config(config)
+                .kvCache(radix)
+                .limits(limits)
+                .room(room)
+                .drafts(drafts(verification))
+                .draftsNanos(verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"))
+                .memFractionStatic(share)
+                .numRanks(numRanks)
+                .loraModules(loraPaths())
+                .decoding(decoding(use, maxTotalTokens))
+                .build();
     }
 
     private SglangSpec.Decoding decoding(KvUse use, int maxTotalTokens) {

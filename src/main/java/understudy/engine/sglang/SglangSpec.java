@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -36,6 +37,7 @@ import understudy.settings.Section;
  * @param loraModules paths by name of the adapters that a server has from its start
  * @param decoding settings for the role in which it answers only
  */
+@RecordBuilder
 public record SglangSpec(
         SglangConfig config,
         RadixSpec kvCache,
@@ -99,17 +101,11 @@ public record SglangSpec(
     }
 
     private SglangSpec with(SglangConfig newConfig, RadixSpec newCache, RequestLimits newLimits) {
-        return new SglangSpec(
-                newConfig,
-                newCache,
-                newLimits,
-                room,
-                drafts,
-                draftsNanos,
-                memFractionStatic,
-                numRanks,
-                loraModules,
-                decoding);
+        return SglangSpecBuilder.builder(this)
+                .config(newConfig)
+                .kvCache(newCache)
+                .limits(newLimits)
+                .build();
     }
 
     @Override
