@@ -21,6 +21,7 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.connector.PushWord;
 
 /**
  * The KV memory of an SGLang replica, as others see it. Its scheduler asks {@link RadixAsk}s and nothing else, and says
@@ -58,6 +59,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public KvAnswer answer(KvAsk.OfFamily ask) {
         return memory.answer((RadixAsk) ask);
+    }
+
+    @Override
+    public List<PushWord> takePushWords() {
+        return memory.takePushWords();
     }
 
     @Override

@@ -56,6 +56,11 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     }
 
     @Override
+    public boolean isPushed() {
+        return true;
+    }
+
+    @Override
     public boolean tellsOfAnyBlocks() {
         return true;
     }

@@ -1,7 +1,6 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +17,6 @@ import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
@@ -325,27 +323,5 @@ final class SglangClusterTest {
         assertThat(engines)
                 .extracting(group -> group.engine().kvCache().blockSize())
                 .containsExactly(8, 1, 32);
-    }
-
-    @Test
-    void rolesOfUnlikeEngines_areRefused() {
-        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
-                    cluster.groups = [
-                      { name = prefills, role = prefill, engine.kind = sglang }
-                      { name = decodes, role = decode, engine.kind = vllm }
-                    ]
-                    """))
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining("must have one engine.kind, not sglang and vllm");
-    }
-
-    @Test
-    void rolesOfSglang_areRefused() {
-        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
-                    engine.kind = sglang
-                    cluster.groups = [{ name = prefills, role = prefill }, { name = decodes, role = decode }]
-                    """))
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining("groups with roles and kv-connector = nixl, need engine.kind = vllm");
     }
 }
