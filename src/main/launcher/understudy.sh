@@ -4,7 +4,7 @@
 # The JVM keeps the classes that it has parsed once in an archive: one for each build and JVM, in the user's cache folder.
 # A background process makes it after the first start.
 #
-# A link to this file that is named vllm, python or python3 takes vLLM's command line.
+# A link to this file that is named vllm, python or python3 takes vLLM's command line, and one named sglang SGLang's.
 #
 #   JAVA_HOME             the JVM; else the java in PATH
 #   UNDERSTUDY_JAVA_OPTS  options for the JVM, stronger than those of this script
@@ -65,7 +65,7 @@ identify_jvm() {
 
 choose_flags() {
   case $1 in
-    serve | vllm) collector=-XX:+UseParallelGC flags= ;;
+    serve | vllm | sglang) collector=-XX:+UseParallelGC flags= ;;
     *) collector=-XX:+UseSerialGC flags=$late_c2 ;;
   esac
   case $all_opts in *-XX:+Use*GC*) collector= ;; esac
@@ -171,6 +171,7 @@ make_archive_later() {
 jar=$(resolve "$0")
 case ${0##*/} in
   vllm | python | python3) set -- vllm "$@" ;;
+  sglang) set -- sglang "$@" ;;
 esac
 opts=${UNDERSTUDY_JAVA_OPTS:-}
 all_opts="$opts ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}"

@@ -32,6 +32,7 @@ import understudy.api.http.HttpSettings;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.app.console.Console;
 import understudy.app.console.ConsoleCommand;
+import understudy.app.sglang.SglangCommandLine;
 import understudy.app.vllm.VllmSettings;
 import understudy.app.vllm.VllmWords;
 import understudy.scenario.Scenario;
@@ -133,16 +134,30 @@ final class ServeCommand extends ConsoleCommand {
         var scenario = served.scenario();
         var settings = VllmSettings.namingFlags(() -> scenario.server().read());
         if (vllm.isHeadless()) {
-            return workHeadless(console.out());
+            return workHeadless("--headless", console.out());
         }
         return serve(scenario, settings, recorder, console);
     }
 
-    /** Is there until it is told to end: a worker of vLLM's without HTTP, whose engine is that of the first node. */
-    private static int workHeadless(PrintWriter out) {
+    /** Serves as {@code sglang serve} does with these flags. */
+    static int serveAsSglang(List<String> words, Console console) {
+        var sglang = SglangCommandLine.of(words, System.getenv());
+        sglang.warnings().forEach(console::warn);
+        var served = sglang.start(System.getenv());
+        served.warnings().forEach(console::warn);
+        var scenario = served.scenario();
+        var settings = SglangCommandLine.namingFlags(() -> scenario.server().read());
+        if (sglang.isWorker()) {
+            return workHeadless("--node-rank", console.out());
+        }
+        return serve(scenario, settings, recorded -> Optional.empty(), console);
+    }
+
+    /** Is there until it is told to end: a worker without HTTP, whose engine is that of the first node. */
+    private static int workHeadless(String flag, PrintWriter out) {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0), "end"));
-        out.println("ready: a worker without HTTP (--headless), for which the server of the first node emulates all");
+        out.println("ready: a worker without HTTP (" + flag + "), for which the server of the first node emulates all");
         out.flush();
         new CompletableFuture<Void>().join();
         return 0;

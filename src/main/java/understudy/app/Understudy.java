@@ -23,6 +23,9 @@ public final class Understudy {
     /** Commands by name, in the order of the help text. */
     private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
 
+    /** Commands that take the command line of an engine. */
+    private static final Set<String> ENGINES = Set.of("vllm", "sglang");
+
     private static final Set<String> VERSION_OPTIONS = Set.of("--version", "-V");
     private static final int BAD_INPUT = 2;
     private static final long BYTES_PER_MEGABYTE = 1 << 20;
@@ -31,6 +34,7 @@ public final class Understudy {
         COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("serve", ServeCommand.class);
         COMMANDS.put("vllm", VllmCommand.class);
+        COMMANDS.put("sglang", SglangCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
@@ -72,12 +76,14 @@ public final class Understudy {
                 .getSubcommands()
                 .values()
                 .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
-        var vllm = commandLine.getSubcommands().get("vllm");
-        if (vllm != null) {
-            // From its first word on the line is vLLM's.
-            vllm.setStopAtPositional(true)
-                    .setUnmatchedOptionsArePositionalParams(true)
-                    .setExpandAtFiles(false);
+        for (String engine : ENGINES) {
+            var command = commandLine.getSubcommands().get(engine);
+            if (command != null) {
+                // From its first word on the line is the engine's.
+                command.setStopAtPositional(true)
+                        .setUnmatchedOptionsArePositionalParams(true)
+                        .setExpandAtFiles(false);
+            }
         }
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)

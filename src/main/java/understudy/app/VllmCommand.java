@@ -61,10 +61,11 @@ final class VllmCommand extends ConsoleCommand {
         return switch (module) {
             case API_SERVER -> serve(others);
             case CLI -> run(others);
+            case SglangCommand.LAUNCH_SERVER -> SglangCommand.serve(others, console());
             case "pip" -> pip();
             default ->
-                throw new ScenarioException(
-                        "python -m " + module + ": must be " + API_SERVER + "; there is no Python here");
+                throw new ScenarioException("python -m " + module + ": must be " + API_SERVER + " or "
+                        + SglangCommand.LAUNCH_SERVER + "; there is no Python here");
         };
     }
 

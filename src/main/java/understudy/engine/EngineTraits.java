@@ -28,6 +28,8 @@ public record EngineTraits(
         ADAPTERS,
         /** Requests may have priorities. */
         PRIORITIES,
+        /** A step may admit a request in place of less important ones, which lose theirs. */
+        PREEMPTS_FOR_OTHERS,
         /** Calls are taken while steps are in flight, since their workers have handed these to their GPUs. */
         CALLS_IN_FLIGHT,
         /**

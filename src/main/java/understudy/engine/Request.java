@@ -14,6 +14,7 @@ import understudy.prompt.Prompt;
  * @param prompt tokens of the prompt
  * @param sampling when the answer is over
  * @param priority smaller goes first, with the priority policy only
+ * @param hasPriority whether it was sent with one; else that is 0, and an engine may go by another default
  * @param tenant customer who pays for it, or whose fair share it takes; empty is none
  * @param output tokens that the model will answer
  * @param earlier part of the answer that a crashed replica had delivered, which is the end of the prompt now; null if
@@ -29,6 +30,7 @@ public record Request(
         Prompt prompt,
         SamplingParams sampling,
         int priority,
+        boolean hasPriority,
         String tenant,
         OutputPlan output,
         @Nullable AnswerProgress earlier,

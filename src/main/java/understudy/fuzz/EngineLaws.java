@@ -40,7 +40,8 @@ final class EngineLaws {
         String counts = numTokens + " tokens, " + plan.totalScheduledTokens() + " in total, of " + numForwards;
         require(keepsLimits, "limits of a step", () -> counts);
         boolean admits = !plan.admitted().isEmpty() || !plan.resumed().isEmpty();
-        require(plan.preempted().isEmpty() || !admits, "no admission with a preemption", plan.preempted()::toString);
+        boolean mayAdmit = plan.preempted().isEmpty() || traits.has(Feature.PREEMPTS_FOR_OTHERS);
+        require(mayAdmit || !admits, "no admission with a preemption", plan.preempted()::toString);
         plan.admitted().forEach(EngineLaws::checkCached);
         if (traits.has(Feature.BOUNDED_RUNNING)) {
             checkRunning();

@@ -59,15 +59,16 @@ final class MemoryRun {
             step();
         }
         resize(config.numGpuBlocks());
-        while (numInFlight > 0 || numUnfinished() > 0) {
+        while (numInFlight > 0 || numUnfinished() > 0 || engine.engine().hasWork()) {
             require(now < MAX_STEPS, "everything ends", () -> numUnfinished() + " requests are left");
             step();
         }
         laws.checkEnd();
     }
 
+    /** Returns the requests that have not ended, without those that the engine has forgotten. */
     private int numUnfinished() {
-        return engine.engine().load().numUnfinished();
+        return engine.engine().load().numUnfinished() - engine.engine().lost().size();
     }
 
     private void disturb() {

@@ -16,6 +16,11 @@ final class SglangDraw {
     /** A memory must have four pages, of 16 tokens at most. */
     private static final int LEAST_TOKENS = 64;
 
+    private static final String POOL = "max-total-tokens = ";
+
+    /** What the pool of layers with a window needs at least, divided by its part. */
+    private static final int WINDOW_TOKENS = 230;
+
     private final Draft draft;
     private final Dice dice;
     private final int numTokens;
@@ -54,6 +59,9 @@ final class SglangDraw {
         if (dice.oneIn(3)) {
             return drawGroups(maxModelLen, settings);
         }
+        drawPriorities(settings);
+        drawFeature(settings);
+        drawOptions(settings, numReplicas);
         for (String setting : settings) {
             int end = setting.indexOf(" = ");
             draft.set("engine.sglang." + setting.substring(0, end), setting.substring(end + 3));
@@ -76,11 +84,83 @@ final class SglangDraw {
         return 1 + numOthers;
     }
 
+    private void drawPriorities(List<String> settings) {
+        if (dice.oneIn(3)) {
+            return;
+        }
+        settings.add("enable-priority-scheduling = true");
+        settings.add("schedule-low-priority-values-first = " + dice.oneIn(2));
+        settings.add("disable-priority-preemption = " + dice.oneIn(4));
+        settings.add("priority-scheduling-preemption-threshold = " + dice.pick(List.of(0, 1)));
+        settings.add("requeue-refused-preemption = " + dice.oneIn(2));
+        settings.add("retraction-policy = " + dice.pick(List.of("length", "priority")));
+        draft.set("workload.priorities", dice.between(1, 4));
+    }
+
+    /** One of those that do not go together: windows, copies on the host, drafts, adapters. */
+    private void drawFeature(List<String> settings) {
+        switch (dice.between(0, 5)) {
+            case 0 -> {
+                draft.set("latency.llm", "gpt-oss-20b");
+                settings.add("swa-eviction-interval = " + dice.pick(List.of(1, 4, 128)));
+                // A window of 128 tokens, and pages beside it, in 0.8 times as many.
+                settings.replaceAll(setting -> setting.startsWith(POOL)
+                        ? POOL + (Integer.parseInt(setting.substring(POOL.length())) + WINDOW_TOKENS)
+                        : setting);
+            }
+            case 1 -> {
+                settings.add("enable-hierarchical-cache = true");
+                settings.add("hicache-ratio = " + dice.pick(List.of("0.5", "2.0")));
+                settings.add("hicache-write-policy = "
+                        + dice.pick(List.of("write-through", "write-through-selective", "write-back")));
+                draft.set("kv-cache.tiers.host.bandwidth", dice.pick(List.of("0.01", "64")));
+                settings.replaceAll(setting ->
+                        setting.equals("disable-radix-cache = true") ? "disable-radix-cache = false" : setting);
+                draft.settings.remove("kv-cache.enable-prefix-caching");
+            }
+            case 2 -> {
+                int numSteps = dice.between(1, 5);
+                settings.add("speculative-algorithm = " + dice.pick(List.of("eagle", "eagle3")));
+                settings.add("speculative-num-steps = " + numSteps);
+                settings.add("simulate-acc-len = " + (1 + dice.between(0, 10 * numSteps) / 10.0));
+                if (dice.oneIn(3)) {
+                    settings.add("speculative-eagle-topk = 2");
+                    settings.add("speculative-num-draft-tokens = " + dice.between(numSteps + 1, 2 * numSteps + 2));
+                }
+            }
+            case 3 -> {
+                settings.add("enable-lora = true");
+                settings.add("max-loras-per-batch = " + dice.between(1, 4));
+                draft.set("workload.loras.count", dice.between(1, 8));
+                draft.set("workload.loras.base-share", dice.pick(List.of("0", "0.5")));
+            }
+            default -> {
+                // None of them.
+            }
+        }
+    }
+
+    private void drawOptions(List<String> settings, int numReplicas) {
+        if (numReplicas % 2 == 0 && dice.oneIn(3) && !draft.settings.containsKey("latency.llm")) {
+            draft.set("latency.llm", "\"\"");
+            draft.set("latency.data-parallel-size", 2);
+            return;
+        }
+        settings.add("prefill-decode-interval = " + (dice.oneIn(3) ? dice.between(1, 30) : 0));
+        if (dice.oneIn(3)) {
+            settings.add("enable-prefill-delayer = true");
+            settings.remove("disable-overlap-schedule = true");
+            settings.add("prefill-delayer-queue-min-ratio = " + dice.pick(List.of("none", "0.5", "3")));
+            settings.add("prefill-delayer-token-usage-low-watermark = " + dice.pick(List.of("none", "0.3")));
+            settings.add("prefill-delayer-max-delay-ms = " + dice.pick(List.of(0, 10, 5000)));
+        }
+    }
+
     private List<String> settings(int maxModelLen) {
         int pageSize = dice.pick(List.of(1, 1, 2, 4, 16));
         var settings = new ArrayList<String>();
         settings.add("page-size = " + pageSize);
-        settings.add("max-total-tokens = " + (maxModelLen + 2 * pageSize + 2 + dice.between(0, maxModelLen)));
+        settings.add(POOL + (maxModelLen + 2 * pageSize + 2 + dice.between(0, maxModelLen)));
         settings.add("max-running-requests = " + dice.between(1, 12));
         settings.add("chunked-prefill-size = " + (dice.oneIn(4) ? -1 : dice.between(pageSize, pageSize + 60)));
         settings.add("schedule-policy = "

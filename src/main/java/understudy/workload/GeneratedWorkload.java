@@ -164,6 +164,7 @@ public final class GeneratedWorkload implements Workload {
                         options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
                         options.outputLimit.plan(session.textId(), numOutput))
                 .withPriority(session.priority)
+                .withHasPriority(options.numPriorities > 1)
                 .withTenant(session.tenant);
     }
 

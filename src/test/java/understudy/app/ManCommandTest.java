@@ -54,7 +54,7 @@ final class ManCommandTest {
         String script = call("completion", "bash").out;
 
         assertThat(script)
-                .contains("--explain-routing", "\"run serve vllm sweep")
+                .contains("--explain-routing", "\"run serve vllm sglang sweep")
                 .contains("ZSH_VERSION");
         assertThat(call("completion", "zsh").out.lines())
                 .hasSameSizeAs(script.lines().toList());

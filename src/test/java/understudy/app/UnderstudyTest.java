@@ -54,6 +54,7 @@ final class UnderstudyTest {
                 "run",
                 "serve",
                 "vllm",
+                "sglang",
                 "sweep",
                 "worker",
                 "bench",

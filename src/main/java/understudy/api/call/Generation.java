@@ -190,6 +190,7 @@ public final class Generation {
                 .prompt(new Prompt(spec.prompt, spec.loraName, params.cacheSalt(), spec.turn))
                 .sampling(sampling)
                 .priority(params.priority())
+                .hasPriority(params.priority() != 0)
                 .tenant(tenant())
                 .output(new OutputPlan(spec.answer.tokens(), spec.answer.length()))
                 .kvTransfer(spec.kvTransfer)

@@ -1,8 +1,6 @@
 package understudy.app.vllm;
 
-import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
 import java.util.List;
@@ -10,23 +8,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import understudy.app.flags.FlagArguments;
+import understudy.app.flags.FlagJson;
 import understudy.engine.speculation.SpeculationMethod;
-import understudy.json.Jackson;
 import understudy.settings.ScenarioException;
 
 /** Flags whose value is a JSON object, whole or key by key. */
 final class JsonFlags {
-    private static final ObjectMapper JSON = Jackson.mapper();
-    private static final String EVENTS = "kv-cache.kv-events.";
-    private static final List<String> EVENT_KEYS = List.of(
-            "enable_kv_cache_events",
-            "publisher",
-            "endpoint",
-            "replay_endpoint",
-            "buffer_steps",
-            "hwm",
-            "max_queue_size",
-            "topic");
     private static final String SPECULATIVE = "engine.speculative.";
     private static final String ACCEPTANCE_LENGTH = SPECULATIVE + "synthetic-acceptance-length";
     private static final String DEFAULT_NUM_DRAFTS = "3";
@@ -42,13 +30,13 @@ final class JsonFlags {
             .map(method -> method.name().toLowerCase(Locale.ROOT).replace('_', '-'))
             .collect(Collectors.toUnmodifiableSet());
 
-    private final VllmArguments arguments;
+    private final FlagArguments arguments;
     private final Map<String, String> environment;
     private final Map<String, String> settings;
     private final List<String> warnings;
 
     JsonFlags(
-            VllmArguments arguments,
+            FlagArguments arguments,
             Map<String, String> environment,
             Map<String, String> settings,
             List<String> warnings) {
@@ -60,18 +48,9 @@ final class JsonFlags {
 
     /** Puts the settings of all such flags. */
     void put() {
-        putEvents(object("kv-events-config"));
+        FlagJson.putKvEvents(object("kv-events-config"), settings);
         putTransfer(object("kv-transfer-config"));
         putSpeculation(speculation());
-    }
-
-    private void putEvents(ObjectNode events) {
-        for (String key : EVENT_KEYS) {
-            var value = events.get(key);
-            if (value != null && !value.isNull()) {
-                settings.put(EVENTS + key.replace('_', '-'), value.asText());
-            }
-        }
     }
 
     private void putTransfer(ObjectNode transfer) {
@@ -136,30 +115,7 @@ final class JsonFlags {
 
     /** Returns the value of a flag; empty if it is not given. */
     ObjectNode object(String flag) {
-        var object = arguments
-                .last(flag)
-                .filter(text -> !text.isBlank())
-                .map(text -> parse(flag, text))
-                .orElseGet(JSON::createObjectNode);
-        String prefix = flag + ".";
-        arguments.values().forEach((key, values) -> {
-            if (key.startsWith(prefix) && !values.isEmpty()) {
-                object.put(key.substring(prefix.length()), values.get(values.size() - 1));
-            }
-        });
-        return object;
-    }
-
-    private static ObjectNode parse(String flag, String text) {
-        try {
-            if (JSON.readTree(text) instanceof ObjectNode object) {
-                return object;
-            }
-            throw new ScenarioException("--" + flag + " " + text + ": must be a JSON object");
-        } catch (JacksonException e) {
-            throw new ScenarioException("--" + flag + " " + text + ": must be a JSON object; "
-                    + e.getOriginalMessage().lines().findFirst().orElse(""));
-        }
+        return FlagJson.object(arguments, flag);
     }
 
     /** Returns a LoRA adapter as {@code name=path}, which is also given as JSON. */
@@ -167,7 +123,7 @@ final class JsonFlags {
         if (!module.strip().startsWith("{")) {
             return module.strip();
         }
-        var json = parse("lora-modules", module);
+        var json = FlagJson.parse("lora-modules", module);
         JsonNode name = json.path("name");
         if (!name.isTextual()) {
             throw new ScenarioException("--lora-modules " + module + ": has no name");

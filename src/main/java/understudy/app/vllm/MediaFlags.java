@@ -3,9 +3,10 @@ package understudy.app.vllm;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
+import understudy.app.flags.FlagArguments;
 
 /** Flags about pictures, audio and video. */
-record MediaFlags(VllmArguments arguments, JsonFlags json, Map<String, String> settings) {
+record MediaFlags(FlagArguments arguments, JsonFlags json, Map<String, String> settings) {
     private static final String MULTIMODAL = "server.multimodal.";
     private static final List<String> KINDS = List.of("image", "audio", "video");
 
@@ -15,8 +16,7 @@ record MediaFlags(VllmArguments arguments, JsonFlags json, Map<String, String> s
             settings.put(MULTIMODAL + "model", model);
         }
         var limits = json.object("limit-mm-per-prompt");
-        boolean takesNone =
-                arguments.last("language-model-only").filter("true"::equals).isPresent();
+        boolean takesNone = arguments.isOn("language-model-only");
         for (String kind : KINDS) {
             // A limit may come with the sizes that vLLM measures memory with.
             var limit = limits.path(kind).isObject() ? limits.path(kind).path("count") : limits.path(kind);

@@ -4,9 +4,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import understudy.app.flags.FlagArguments;
 
 /** Flags that say whether a model generates or pools; without them, and with auto, its name says it. */
-record TaskFlags(VllmArguments arguments, Map<String, String> settings) {
+record TaskFlags(FlagArguments arguments, Map<String, String> settings) {
     private static final String EMBED = "embed";
     private static final String CLASSIFY = "classify";
     private static final Set<String> EMBEDS = Set.of("embed", "embedding", "encode", "pooling", "token_embed");

@@ -1,12 +1,9 @@
 package understudy.app.vllm;
 
-import java.util.ArrayList;
-import java.util.Locale;
-import java.util.stream.Collectors;
+import understudy.app.flags.FlagHelp;
 
 /** Text of {@code vllm serve --help}. */
 public final class VllmHelp {
-    private static final int WIDTH = 100;
     private static final String HEAD = """
         Usage: vllm serve [MODEL] [FLAGS]
 
@@ -32,35 +29,6 @@ public final class VllmHelp {
 
     /** Returns the text, lines of at most 120 characters. */
     public static String text() {
-        var text = new StringBuilder(HEAD);
-        Flags.ALL.stream()
-                .filter(Flag::hasEffect)
-                .forEach(flag ->
-                        text.append(String.format(Locale.ROOT, "  %-36s %s%n", names(flag), flag.description())));
-        text.append(String.format(Locale.ROOT, "%nAccepted without effect, with a warning:%n"));
-        return text.append(wrapped(Flags.ALL.stream()
-                        .filter(flag -> !flag.hasEffect())
-                        .map(Flag::name)
-                        .toList()))
-                .toString();
-    }
-
-    private static String names(Flag flag) {
-        String shorts = flag.names().stream().skip(1).map(name -> ", -" + name).collect(Collectors.joining());
-        return "--" + flag.name() + shorts;
-    }
-
-    private static String wrapped(Iterable<String> names) {
-        var lines = new ArrayList<String>();
-        var line = new StringBuilder(" ");
-        for (String name : names) {
-            if (line.length() + name.length() + 1 > WIDTH) {
-                lines.add(line.toString());
-                line = new StringBuilder(" ");
-            }
-            line.append(' ').append(name);
-        }
-        lines.add(line.toString());
-        return String.join(System.lineSeparator(), lines);
+        return FlagHelp.text(HEAD, VllmFlags.TABLE);
     }
 }

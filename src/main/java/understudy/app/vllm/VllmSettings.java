@@ -2,22 +2,18 @@ package understudy.app.vllm;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import understudy.engine.ModelTooLargeException;
-import understudy.latency.GpuSpec;
+import understudy.app.flags.FlagArguments;
+import understudy.app.flags.FlagScenario;
+import understudy.app.flags.ServedModel;
 import understudy.latency.Parallelism;
-import understudy.scenario.GpuFile;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioFile;
-import understudy.scenario.SpecFiles;
 import understudy.settings.ScenarioException;
 
 /**
@@ -35,18 +31,13 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     /** Model of vLLM's when none is named. */
     private static final String DEFAULT_MODEL = "Qwen/Qwen3-0.6B";
 
-    private static final String GPU = "latency.gpu";
-    private static final String MAX_MODEL_LEN = "engine.max-model-len";
-
-    /** Of the models that the flags of vLLM name, few are made for less. */
-    private static final int USUAL_MODEL_LEN = 131_072;
-
-    private static final String GPU_VARIABLE = "UNDERSTUDY_LATENCY_GPU";
     private static final String TRUE = "true";
-    private static final String TOKENIZER_FAILURE = "--set server.tokenizer";
 
-    private static final String REMEDY = "; raise --tensor-parallel-size (-tp) or --gpu-memory-utilization, lower"
-            + " --max-model-len, or choose a larger GPU by " + GPU_VARIABLE;
+    private static final FlagScenario SCENARIOS = new FlagScenario(
+            VllmFlags.TABLE,
+            SCENARIO,
+            "raise --tensor-parallel-size (-tp) or --gpu-memory-utilization, lower --max-model-len",
+            " (--skip-tokenizer-init goes on without it)");
 
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> HASHES = Set.of("sha256_cbor", "xxhash_cbor");
@@ -72,147 +63,33 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
      * @param file path of the scenario
      */
     public static VllmSettings of(List<String> words, Map<String, String> environment, String file) {
-        var arguments = VllmArguments.parse(words);
+        var arguments = VllmFlags.parse(words);
         var settings = new LinkedHashMap<String, String>();
         var warnings = new ArrayList<>(arguments.warnings());
-        Flags.ALL.forEach(flag -> flag.setting()
-                .ifPresent(setting -> arguments
-                        .last(flag.name())
-                        .filter(value -> !value.isBlank())
-                        .ifPresent(value ->
-                                settings.put(setting, flag.kind() == Flag.Kind.SECONDS ? value + "s" : value))));
+        arguments.putSettings(settings);
         boolean isGuessed = new Special(arguments, environment, settings, warnings).put(file.equals(SCENARIO));
-        boolean isHeadless = arguments.last("headless").filter(TRUE::equals).isPresent();
+        boolean isHeadless = arguments.isOn("headless");
         return new VllmSettings(settings, warnings, isGuessed, isHeadless);
     }
 
-    /**
-     * A scenario, and warnings for its user.
-     *
-     * @param warnings assumptions, a line each
-     */
-    public record Served(Scenario scenario, List<String> warnings) {}
-
-    /** Returns the scenario of {@link #start}. */
+    /** Returns the scenario of {@link FlagScenario#start}. */
     public Scenario over(String file, Map<String, String> environment, Map<String, String> stronger) {
         return start(file, environment, stronger).scenario();
     }
 
-    /**
-     * Reads the scenario that these settings make of a file. If the model is too large for the GPUs, and the user chose
-     * none, they are those of the smallest type that holds it: vLLM's command line does not say on which it runs.
-     *
-     * @param stronger settings that go over them
-     * @throws ScenarioException if a value cannot be used, which the flag is named for
-     */
-    public Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
-        var all = new LinkedHashMap<>(settings);
-        all.putAll(stronger);
-        var reader = new ScenarioFile(environment);
-        try {
-            return new Served(namingFlags(() -> read(reader, file, all)), List.of());
-        } catch (ModelTooLargeException e) {
-            boolean isChosen =
-                    stronger.containsKey(GPU) || environment.containsKey(GPU_VARIABLE) || !file.equals(SCENARIO);
-            return (isChosen ? Optional.<Served>empty() : onLargerGpu(reader, file, all, e))
-                    .orElseThrow(() -> new ScenarioException(e.problem() + REMEDY));
-        }
-    }
-
-    /** The model that lends its timing may be made for shorter sequences than the one that is served. */
-    private Scenario read(ScenarioFile reader, String file, Map<String, String> settings) {
-        var config = reader.load(file, settings);
-        var scenario = Scenario.read(config);
-        boolean isGiven = !config.text(MAX_MODEL_LEN).equals("auto");
-        long longest = Math.min(USUAL_MODEL_LEN, scenario.engine().kvCache().maxTokens());
-        if (!isGuessed || isGiven || longest <= scenario.maxModelLen()) {
-            return scenario;
-        }
-        var others = new LinkedHashMap<>(settings);
-        others.put(MAX_MODEL_LEN, String.valueOf(longest));
-        return Scenario.read(reader.load(file, others));
-    }
-
-    private Optional<Served> onLargerGpu(
-            ScenarioFile reader, String file, Map<String, String> settings, ModelTooLargeException failure) {
-        var usual = SpecFiles.GPUS
-                .find(reader.load(file, settings).text(GPU))
-                .map(GpuFile::read)
-                .map(GpuFile::spec);
-        var larger = SpecFiles.GPUS.all().stream()
-                .map(GpuFile::read)
-                .map(GpuFile::spec)
-                .filter(gpu ->
-                        usual.filter(other -> isLargerAndNoSlower(gpu, other)).isPresent())
-                .sorted(Comparator.comparingDouble(GpuSpec::memoryGib))
-                .map(GpuSpec::name)
-                .toList();
-        for (String gpu : larger) {
-            var others = new LinkedHashMap<>(settings);
-            others.put(GPU, gpu);
-            try {
-                var scenario = read(reader, file, others);
-                String warning = failure.problem() + "; emulating " + gpu
-                        + ", the smallest type that holds it and is no slower; " + GPU_VARIABLE + " chooses";
-                return Optional.of(new Served(scenario, List.of(warning)));
-            } catch (ModelTooLargeException tooSmall) {
-                // The next one is larger.
-            }
-        }
-        return Optional.empty();
-    }
-
-    private static boolean isLargerAndNoSlower(GpuSpec gpu, GpuSpec other) {
-        return gpu.memoryGib() > other.memoryGib()
-                && gpu.bandwidthGbPerSecond() >= other.bandwidthGbPerSecond()
-                && gpu.bf16Tflops() >= other.bf16Tflops();
+    /** Reads the scenario that these settings make of a file. */
+    public FlagScenario.Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
+        return SCENARIOS.start(settings, isGuessed, file, environment, stronger);
     }
 
     /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */
     public static <T> T namingFlags(Supplier<T> reader) {
-        try {
-            return reader.get();
-        } catch (ModelTooLargeException e) {
-            throw e;
-        } catch (ScenarioException e) {
-            throw named(e);
-        }
-    }
-
-    private static ScenarioException named(ScenarioException failure) {
-        String message = String.valueOf(failure.getMessage());
-        if (message.startsWith(TOKENIZER_FAILURE)) {
-            String why = message.substring(TOKENIZER_FAILURE.length());
-            return new ScenarioException("--tokenizer" + why + " (--skip-tokenizer-init goes on without it)");
-        }
-        for (var flag : Flags.ALL) {
-            String setting = flag.setting().orElse("");
-            if (!setting.isEmpty() && message.startsWith("--set " + setting + ":")) {
-                String problem = message.substring("--set ".length() + setting.length());
-                return new ScenarioException("--" + flag.name() + namingNeeded(problem));
-            }
-            if (message.startsWith("--set " + flag.description() + ".")) {
-                return new ScenarioException("--" + flag.name() + message.substring(message.indexOf(':')));
-            }
-        }
-        return failure;
-    }
-
-    /** Names the flag of a setting that another one needs. */
-    private static String namingNeeded(String problem) {
-        for (var flag : Flags.ALL) {
-            String needed =
-                    flag.setting().map(setting -> "needs " + setting + ",").orElse("");
-            if (!needed.isEmpty() && problem.contains(needed)) {
-                return problem.replace(needed, "needs --" + flag.name() + ",");
-            }
-        }
-        return problem;
+        return SCENARIOS.namingFlags(reader);
     }
 
     /** Flags whose value is no setting as it is. */
     private record Special(
-            VllmArguments arguments,
+            FlagArguments arguments,
             Map<String, String> environment,
             Map<String, String> settings,
             List<String> warnings) {
@@ -222,10 +99,11 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             var names = arguments.all("served-model-name").stream()
                     .filter(name -> !name.isBlank())
                     .toList();
-            String model = arguments.model().orElse(DEFAULT_MODEL);
+            String model = VllmFlags.model(arguments, DEFAULT_MODEL);
             settings.put("server.served-model-name", names.isEmpty() ? model : String.join(",", names));
             putParallelism();
-            boolean isGuessed = (hasDefaultModel || arguments.model().isPresent()) && !putTiming(model, names);
+            boolean isGuessed =
+                    (hasDefaultModel || !VllmFlags.model(arguments, "").isEmpty()) && !putTiming(model, names);
             putFormats();
             putServer();
             putKeysAndHashes();
@@ -330,7 +208,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
 
         /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
         private void putTokenizer(String model) {
-            if (arguments.last("skip-tokenizer-init").filter(TRUE::equals).isPresent()) {
+            if (arguments.isOn("skip-tokenizer-init")) {
                 return;
             }
             String asked = arguments.last("tokenizer").orElse("");
@@ -358,19 +236,15 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
                     .last("uvicorn-log-level")
                     .filter(level -> QUIET_LEVELS.contains(level.toLowerCase(Locale.ROOT)))
                     .isPresent();
-            if (isQuiet || isOn("disable-uvicorn-access-log")) {
+            if (isQuiet || arguments.isOn("disable-uvicorn-access-log")) {
                 settings.put("server.access-log", "false");
             }
-            if (isOn("disable-fastapi-docs")) {
+            if (arguments.isOn("disable-fastapi-docs")) {
                 settings.put("server.docs", "false");
             }
             if (environment.getOrDefault("VLLM_SERVER_DEV_MODE", "").equals("1")) {
                 settings.put("server.dev-mode", "true");
             }
-        }
-
-        private boolean isOn(String flag) {
-            return arguments.last(flag).filter("true"::equals).isPresent();
         }
 
         private void putIfKnown(String flag, Set<String> known, String setting) {

@@ -12,6 +12,7 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> preempted = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> lost = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> outOfMemory = new ObjectArrayList<>();
+    final ObjectArrayList<TurnedAway> turnedAway = new ObjectArrayList<>();
     final ObjectArrayList<Tried> tried = new ObjectArrayList<>();
     final ObjectArrayList<Sent> sent = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> bootstrapped = new ObjectArrayList<>();
@@ -28,6 +29,13 @@ public final class SglangPlan {
     int numChunkTokens;
     int numHitTokens;
     int numInputTokens;
+
+    /**
+     * Request for which there is no room in the queue.
+     *
+     * @param isForOther whether it waited, and makes way for a more important one
+     */
+    public record TurnedAway(SglangRequest request, boolean isForOther) {}
 
     /** Pages that were sent to the other engine, or places that were announced to it. */
     public record Sent(SglangRequest request, int numPages, boolean isLast) {}
@@ -46,6 +54,7 @@ public final class SglangPlan {
         preempted.clear();
         lost.clear();
         outOfMemory.clear();
+        turnedAway.clear();
         tried.clear();
         sent.clear();
         bootstrapped.clear();
@@ -84,6 +93,11 @@ public final class SglangPlan {
     /** Returns requests that were aborted because they do not fit even alone. */
     public List<SglangRequest> outOfMemory() {
         return outOfMemory;
+    }
+
+    /** Returns the requests that were aborted because one that had lost its places came back to a full queue. */
+    public List<TurnedAway> turnedAway() {
+        return turnedAway;
     }
 
     /** Returns the waiting requests that were tried, in order. */

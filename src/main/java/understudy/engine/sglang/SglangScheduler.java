@@ -135,9 +135,16 @@ public class SglangScheduler {
         request.entry = ++numEntries;
     }
 
-    /** Queues a request that was retracted. */
+    /** Queues a request that was retracted or preempted, as far as there is room ({@code _add_request_to_queue}). */
     void requeue(SglangRequest request) {
-        enqueue(request);
+        var least = config.disaggregation() == null ? whoMakesWay(request) : null;
+        if (least != null) {
+            plan.turnedAway.add(new SglangPlan.TurnedAway(least, least != request));
+            waiting.remove(least);
+        }
+        if (least != request) {
+            enqueue(request);
+        }
     }
 
     /**
@@ -272,8 +279,17 @@ public class SglangScheduler {
 
     private void askAcknowledgement() {
         if (config.memory().hierarchy() != null) {
-            asks.add(new AcknowledgeAsk(nowNanos, running.isEmpty() && chunked == null));
+            asks.add(new AcknowledgeAsk(nowNanos, chunked == null && !isAnyRunning()));
         }
+    }
+
+    private boolean isAnyRunning() {
+        for (int i = 0; i < running.size(); i++) {
+            if (!running.get(i).isFinished) {
+                return true;
+            }
+        }
+        return false;
     }
 
     final void askPrefill() {
@@ -353,8 +369,15 @@ public class SglangScheduler {
         return views;
     }
 
-    /** Returns which of a new request and those that wait makes way: it, unless one is strictly less important. */
-    final SglangRequest leastImportant(SglangRequest added) {
+    /**
+     * Returns who makes way for a request if too many wait ({@code _abort_on_queued_limit}): it, unless one that waits is
+     * strictly less important; null if there is room.
+     */
+    final @Nullable SglangRequest whoMakesWay(SglangRequest added) {
+        int maxRequests = config.queue().maxRequests();
+        if (maxRequests == 0 || waiting.size() < maxRequests) {
+            return null;
+        }
         var least = added;
         for (int i = 0; i < waiting.size() && config.priorities().areOn(); i++) {
             var request = waiting.get(i);
@@ -469,7 +492,7 @@ public class SglangScheduler {
         var victims = preempt(outcome);
         if (outcome.added.isEmpty()) {
             if (config.requeuesRefusedPreemption()) {
-                victims.forEach(this::enqueue);
+                victims.forEach(this::requeue);
             } else {
                 plan.lost.addAll(victims);
             }
@@ -519,7 +542,7 @@ public class SglangScheduler {
             requests.add(request);
         }
         waiting.removeAll(requests);
-        victims.forEach(this::enqueue);
+        victims.forEach(this::requeue);
         if (chunked != null && !outcome.isChunkCut) {
             chunked = null;
         }
@@ -794,8 +817,27 @@ public class SglangScheduler {
         return numSlots - slots.size();
     }
 
+    /** Returns how many requests wait for their places, in any queue. */
+    int numWaiting() {
+        return waiting.size();
+    }
+
+    /** Returns the turns in which each queue is looked at once. */
+    int pollingInterval() {
+        return 1;
+    }
+
+    /** Returns a number that changes with every change of the queues, to find out whether anything happens. */
+    long stateNumber() {
+        return ((long) waiting.size() << Integer.SIZE) + running.size() * 2L + (isFull ? 1 : 0);
+    }
+
+    final boolean admitsNone() {
+        return admitsNone;
+    }
+
     /** Returns these requests: those that run, then those of the last prefill. */
-    final List<SglangRequest> seated() {
+    List<SglangRequest> seated() {
         var seated = new LinkedHashSet<>(running);
         seated.addAll(lastRequests);
         if (chunked != null) {

@@ -104,6 +104,7 @@ public final class TraceWorkload implements Workload {
                                 numOutput, row.numPromptTokens(), row.maxTokens(), options.maxModelLen),
                         options.outputLimit.plan(row.answer(id), numOutput))
                 .withPriority(row.priority())
+                .withHasPriority(row.priority() != 0)
                 .withTenant(row.tenant());
     }
 

@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.engine.OutputPlan;
+import understudy.engine.Request;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
 
 /** Options that leave out prefills or requests; no recording covers them. */
 final class PrefillOptionsTest {
@@ -142,5 +147,67 @@ final class PrefillOptionsTest {
         // All but the last of four tokens, which is computed again.
         assertThat(fixture.turn().tried().stream().map(SglangPlan.Tried::numPrefixTokens))
                 .containsExactly(3, 0, 0);
+    }
+
+    /**
+     * 100 tokens: both hold 4 of a prompt, and 46 decodes take 2 tokens each. The last of equal ones is retracted, and comes
+     * back to a queue in which "waits" has the only place.
+     */
+    private static SglangFixture beforeRetraction(int maxQueued, SglangConfig.Priorities priorities, long ofWaiting) {
+        var fixture = SglangFixture.of(
+                2,
+                0,
+                builder -> builder.scheduleConservativeness(0)
+                        .queue(new SglangConfig.Queue(maxQueued, 0))
+                        .priorities(priorities));
+        fixture.add("stays", 10, 4, 60, 5, false);
+        fixture.add("retracted", 20, 4, 60, 5, false);
+        // The second prompt has no room beside the whole answer of the first, which counts in its own batch only.
+        assertThat(turns(fixture, 2)).containsExactly("extend stays", "extend retracted");
+        fixture.add("waits", 30, 4, 60, ofWaiting, false);
+        for (int i = 0; i < 46; i++) {
+            assertThat(turn(fixture)).isEqualTo("decode stays retracted");
+        }
+        return fixture;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1,false,0,retracted,waits",
+        "2,false,0,,waits retracted",
+        "1,true,0,waits,retracted",
+        "1,true,9,retracted,waits"
+    })
+    void retractedRequest_isTurnedAwayByAFullQueue(
+            int maxQueued, boolean hasPriorities, long ofWaiting, @Nullable String turnedAway, String waiting) {
+        var priorities = new SglangConfig.Priorities(hasPriorities, false, false, 10);
+        var fixture = beforeRetraction(maxQueued, priorities, ofWaiting);
+
+        var plan = fixture.turn();
+
+        assertThat(SglangFixture.names(plan.retracted())).containsExactly("retracted");
+        assertThat(plan.turnedAway().stream().map(each -> each.request().name()).toList())
+                .isEqualTo(turnedAway == null ? List.of() : List.of(turnedAway));
+        assertThat(String.join(" ", SglangFixture.names(fixture.engine.waiting())))
+                .isEqualTo(waiting);
+    }
+
+    /** A request without a priority is the least important, whichever values go first; 0 is a priority if it is named. */
+    @ParameterizedTest
+    @CsvSource({"false,high zero none", "true,zero high none"})
+    void requestWithoutPriority_goesLast(boolean lowFirst, String order) {
+        var config = SglangFixture.of(
+                        2, 0, builder -> builder.priorities(new SglangConfig.Priorities(true, lowFirst, false, 10)))
+                .config;
+        var engine = new SglangEngine(config);
+        var plain = Request.of(0, 0, new Prompt(new TokenIds(1, 2, 3, 4)), 1, new OutputPlan(index -> 7, 1));
+        engine.add(plain.withId(1).withName("none"), 0);
+        engine.add(plain.withId(2).withName("zero").withHasPriority(true), 0);
+        engine.add(plain.withId(3).withName("high").withPriority(9).withHasPriority(true), 0);
+
+        engine.begin(0);
+
+        assertThat(String.join(" ", SglangFixture.names(engine.scheduler().waiting())))
+                .isEqualTo(order);
     }
 }

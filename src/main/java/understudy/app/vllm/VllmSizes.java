@@ -11,12 +11,12 @@ import understudy.settings.ScenarioException;
  * Whole numbers as vLLM's {@code human_readable_int} has them: 8k is 8000 and may have a fraction, 8K is 8192 and may not;
  * likewise m, g, t. {@code auto} and -1 leave the size to the engine.
  */
-final class Sizes {
+final class VllmSizes {
     private static final Pattern SIZE = Pattern.compile("(?<number>\\d{1,18}(?:\\.\\d{1,9})?)(?<unit>[kmgtKMGT])?");
     private static final Map<String, Integer> EXPONENTS = Map.of("k", 1, "m", 2, "g", 3, "t", 4);
     private static final String AUTO = "auto";
 
-    private Sizes() {}
+    private VllmSizes() {}
 
     /**
      * Returns the number without a unit.

@@ -1,4 +1,4 @@
-package understudy.app.vllm;
+package understudy.app.flags;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -16,9 +16,18 @@ final class ConfigFile {
     private ConfigFile() {}
 
     /** Returns its content as words of the command line. */
-    static List<String> words(String file) {
+    static List<String> words(String file, FlagTable table) {
         var words = new ArrayList<String>();
-        read(file).properties().forEach(entry -> add(entry.getKey(), entry.getValue(), words));
+        read(file).properties().forEach(entry -> {
+            boolean isSwitch = table.find(entry.getKey())
+                    .filter(flag -> flag.kind() == Flag.Kind.ON)
+                    .isPresent();
+            if (!isSwitch) {
+                add(entry.getKey(), entry.getValue(), words);
+            } else if (entry.getValue().asBoolean()) {
+                words.add("--" + entry.getKey());
+            }
+        });
         return words;
     }
 

@@ -1,4 +1,4 @@
-package understudy.app.vllm;
+package understudy.app.flags;
 
 import java.util.Locale;
 import java.util.Optional;

@@ -12,11 +12,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.app.flags.Flag;
+import understudy.app.flags.FlagArguments;
 import understudy.settings.ScenarioException;
 
-final class VllmArgumentsTest {
-    private static VllmArguments parse(String... words) {
-        return VllmArguments.parse(List.of(words));
+final class VllmFlagsTest {
+    private static FlagArguments parse(String... words) {
+        return VllmFlags.parse(List.of(words));
     }
 
     @ParameterizedTest
@@ -36,14 +38,14 @@ final class VllmArgumentsTest {
         var arguments = parse(line.split(" "));
 
         assertThat(arguments.last("max-model-len")).contains("8192");
-        assertThat(arguments.model()).contains("m");
+        assertThat(VllmFlags.model(arguments, "")).isEqualTo("m");
         assertThat(arguments.warnings()).isEmpty();
     }
 
     @ParameterizedTest
     @CsvSource({"8k, 8000", "8K, 8192", "25.6k, 25600", "1M, 1048576", "1m, 1000000", "-1, auto", "auto, auto"})
     void size_isAsVllmReadsIt(String given, String plain) {
-        assertThat(Sizes.plain("--max-model-len", given)).isEqualTo(plain);
+        assertThat(VllmSizes.plain("--max-model-len", given)).isEqualTo(plain);
     }
 
     @ParameterizedTest
@@ -120,7 +122,7 @@ final class VllmArgumentsTest {
     void flagsOfOmni_warn() {
         var arguments = parse("Qwen/Qwen-Image", "--omni", "--usp", "2", "--port", "1");
 
-        assertThat(arguments.model()).contains("Qwen/Qwen-Image");
+        assertThat(VllmFlags.model(arguments, "")).isEqualTo("Qwen/Qwen-Image");
         assertThat(arguments.last("port")).contains("1");
         assertThat(arguments.warnings())
                 .containsExactly(
@@ -147,7 +149,7 @@ final class VllmArgumentsTest {
 
         var arguments = parse("--port", "2", "--config", file.toString());
 
-        assertThat(arguments.model()).contains("from/file");
+        assertThat(VllmFlags.model(arguments, "")).isEqualTo("from/file");
         assertThat(arguments.last("port")).contains("2");
         assertThat(arguments.last("max-num-seqs")).contains("64");
         assertThat(arguments.all("served-model-name")).containsExactly("a", "b");
@@ -173,7 +175,10 @@ final class VllmArgumentsTest {
 
     @Test
     void flagTable_isRight() {
-        assertThat(Flags.ALL).extracting(Flag::name).doesNotHaveDuplicates().hasSizeGreaterThan(100);
+        assertThat(VllmFlags.TABLE.flags())
+                .extracting(Flag::name)
+                .doesNotHaveDuplicates()
+                .hasSizeGreaterThan(100);
         assertThat(VllmHelp.text().lines()).allMatch(line -> line.length() <= 120);
     }
 }

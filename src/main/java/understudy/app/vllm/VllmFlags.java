@@ -1,19 +1,17 @@
 package understudy.app.vllm;
 
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
-import understudy.settings.KnownKeys;
+import understudy.app.flags.FlagArguments;
+import understudy.app.flags.FlagTable;
+import understudy.settings.ScenarioException;
 
 /**
  * Table of the flags of {@code vllm serve}: those of {@code AsyncEngineArgs} and {@code FrontendArgs}, and those that
  * earlier versions had. Others are unknown, and end the start.
  */
-final class Flags {
+final class VllmFlags {
     /** All flags; names, kind, and the setting, or * and what it does, or - for no effect. */
-    static final List<Flag> ALL = read("""
+    static final FlagTable TABLE = new FlagTable("vllm serve", FlagTable.Spelling.OF_VLLM, VllmSizes::plain, """
         model                            text    * the model, also without the flag
         served-model-name                list    * server.served-model-name
         host                             text    server.host
@@ -360,42 +358,26 @@ final class Flags {
         worker-use-ray                   switch  -
         """);
 
-    private static final Map<String, Flag> BY_NAME = new HashMap<>();
+    private static final String OMNI = "--omni";
 
-    static {
-        ALL.forEach(flag -> flag.names().forEach(name -> BY_NAME.put(name, flag)));
-    }
+    private VllmFlags() {}
 
-    private Flags() {}
-
-    /** Returns the flag of a name, without dashes in front, or of a beginning that only one name has, as argparse does. */
-    static Optional<Flag> find(String name) {
-        var exact = BY_NAME.get(name);
-        if (exact != null || name.isEmpty()) {
-            return Optional.ofNullable(exact);
-        }
-        var candidates = beginningWith(name);
-        return candidates.size() == 1 ? Optional.ofNullable(BY_NAME.get(candidates.get(0))) : Optional.empty();
-    }
-
-    /** Returns the names with a beginning. */
-    static List<String> beginningWith(String beginning) {
-        return ALL.stream()
-                .map(Flag::name)
-                .filter(name -> name.startsWith(beginning))
+    /**
+     * Takes words apart as vLLM's {@code FlexibleArgumentParser} does. With {@code --omni} an unknown flag is taken for one
+     * of vLLM-Omni, which has more, and passed over with a warning, together with the words up to the next flag.
+     *
+     * @throws ScenarioException if a flag is unknown or lacks its value, or a value is of the wrong kind
+     */
+    static FlagArguments parse(List<String> words) {
+        // Only -O may have its value at once behind it.
+        var spelled = words.stream()
+                .map(word -> word.replaceFirst("^\\s*-O(?=[0-9])", "-O="))
                 .toList();
+        return FlagArguments.parse(TABLE, spelled, words.contains(OMNI) ? "vLLM-Omni" : "");
     }
 
-    /** Returns the name that differs least from a mistyped one. */
-    static String nearest(String typo) {
-        return KnownKeys.nearest(typo, ALL.stream().map(Flag::name).toList());
-    }
-
-    private static List<Flag> read(String table) {
-        return table.lines()
-                .map(line -> line.split(" +", 3))
-                .map(row -> new Flag(
-                        List.of(row[0].split(",")), Flag.Kind.valueOf(row[1].toUpperCase(Locale.ROOT)), row[2]))
-                .toList();
+    /** Returns the model: the word without a flag, or {@code --model}. */
+    static String model(FlagArguments arguments, String other) {
+        return arguments.positional().or(() -> arguments.last("model")).orElse(other);
     }
 }

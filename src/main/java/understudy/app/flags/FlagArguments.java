@@ -1,4 +1,4 @@
-package understudy.app.vllm;
+package understudy.app.flags;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,42 +11,42 @@ import java.util.stream.Collectors;
 import understudy.settings.ScenarioException;
 
 /**
- * Words behind {@code vllm serve}, taken apart as vLLM's {@code FlexibleArgumentParser} does: {@code --a b}, {@code --a=b},
- * {@code --a_b}, {@code --json.key value}, several values behind one flag, unique beginnings of names. An unknown flag
- * ends the start, as there; but with {@code --omni} it is taken for a flag of vLLM-Omni, which has more, and passed
- * over with a warning, together with the words up to the next flag.
+ * Words behind the command of an engine's server, taken apart as {@code argparse} does: {@code --a b}, {@code --a=b}, {@code
+ * --json.key value}, several values behind one flag, unique beginnings of names; the table says what else its program can do.
  */
-final class VllmArguments {
+public final class FlagArguments {
     private static final String NO = "no-";
-    private static final String OMNI = "omni";
     private static final Set<String> BOOLEANS = Set.of("true", "false");
 
     private final Map<String, List<String>> values = new LinkedHashMap<>();
     private final List<String> unrecognized = new ArrayList<>();
     private final List<String> warnings = new ArrayList<>();
+    private final FlagTable table;
     private final List<String> words;
+    private final String superset;
     private String positional = "";
     private int next;
     private String typo = "";
-    private final boolean isOmni;
 
-    private VllmArguments(List<String> words) {
+    private FlagArguments(FlagTable table, List<String> words, String superset) {
+        this.table = table;
         this.words = words;
-        isOmni = words.contains("--" + OMNI);
+        this.superset = superset;
     }
 
     /**
      * Takes words apart; those of {@code --config} come first, so that the command line is stronger.
      *
+     * @param superset program that has more flags, whose unknown ones are passed over with a warning; may be empty
      * @throws ScenarioException if a flag is unknown or lacks its value, or a value is of the wrong kind
      */
-    static VllmArguments parse(List<String> words) {
-        var given = new VllmArguments(words).read();
+    public static FlagArguments parse(FlagTable table, List<String> words, String superset) {
+        var given = new FlagArguments(table, words, superset).read();
         var config = given.last("config");
         if (config.isPresent()) {
-            var all = new ArrayList<>(ConfigFile.words(config.get()));
+            var all = new ArrayList<>(ConfigFile.words(config.get(), table));
             all.addAll(words);
-            given = new VllmArguments(all).read();
+            given = new FlagArguments(table, all, superset).read();
         }
         given.requireAllKnown();
         return given;
@@ -55,41 +55,60 @@ final class VllmArguments {
     /** Fails as argparse does, in its words. */
     private void requireAllKnown() {
         if (!unrecognized.isEmpty()) {
-            String nearest = typo.isEmpty() ? "" : " (did you mean --" + Flags.nearest(typo) + "?)";
-            throw new ScenarioException(
-                    "vllm: error: unrecognized arguments: " + String.join(" ", unrecognized) + nearest);
+            String nearest = typo.isEmpty() ? "" : " (did you mean --" + table.nearest(typo) + "?)";
+            throw new ScenarioException(table.program().split(" ", 2)[0] + ": error: unrecognized arguments: "
+                    + String.join(" ", unrecognized) + nearest);
         }
     }
 
     /** Returns the last value of a flag. */
-    Optional<String> last(String flag) {
+    public Optional<String> last(String flag) {
         var given = all(flag);
         return given.isEmpty() ? Optional.empty() : Optional.of(given.get(given.size() - 1));
     }
 
+    /** Returns the last value of a flag that is not blank. */
+    public Optional<String> given(String flag) {
+        return last(flag).filter(value -> !value.isBlank());
+    }
+
+    /** Returns whether a switch is on. */
+    public boolean isOn(String flag) {
+        return last(flag).filter("true"::equals).isPresent();
+    }
+
+    /** Puts the settings that flags' values are for as they are. */
+    public void putSettings(Map<String, String> settings) {
+        table.flags()
+                .forEach(flag -> flag.setting()
+                        .ifPresent(setting -> given(flag.name())
+                                .ifPresent(value -> settings.put(
+                                        setting, flag.kind() == Flag.Kind.SECONDS ? value + "s" : value))));
+    }
+
     /** Returns the values of a flag where it stood last. */
-    List<String> all(String flag) {
+    public List<String> all(String flag) {
         return values.getOrDefault(flag, List.of());
     }
 
     /** Returns all values by flag, a key of a JSON flag being one of its own. */
-    Map<String, List<String>> values() {
+    public Map<String, List<String>> values() {
         return values;
     }
 
-    /** Returns the model: the word without a flag, or {@code --model}. */
-    Optional<String> model() {
-        return positional.isEmpty() ? last("model") : Optional.of(positional);
+    /** Returns the word without a flag. */
+    public Optional<String> positional() {
+        return positional.isEmpty() ? Optional.empty() : Optional.of(positional);
     }
 
-    List<String> warnings() {
+    /** Returns what has no effect, a line each. */
+    public List<String> warnings() {
         return warnings;
     }
 
-    private VllmArguments read() {
+    private FlagArguments read() {
         while (next < words.size()) {
-            // Only this flag may have its value at once behind it.
-            String word = words.get(next++).strip().replaceFirst("^-O(?=[0-9])", "-O=");
+            String word = words.get(next++).strip();
             if (isFlag(word)) {
                 readFlag(word);
             } else if (!word.isEmpty() && positional.isEmpty()) {
@@ -106,11 +125,11 @@ final class VllmArguments {
         String written = equals < 0 ? word : word.substring(0, equals);
         var inline = equals < 0 ? Optional.<String>empty() : Optional.of(word.substring(equals + 1));
         String[] parts = written.replaceFirst("^--?", "").split("\\.", 2);
-        String name = parts[0].replace('_', '-');
-        var flag = Flags.find(name);
+        String name = table.spelling().hasUnderscores() ? parts[0].replace('_', '-') : parts[0];
+        var flag = table.find(name);
         boolean isNegated = flag.isEmpty() && name.startsWith(NO);
         if (isNegated) {
-            flag = Flags.find(name.substring(NO.length())).filter(found -> found.kind() == Flag.Kind.SWITCH);
+            flag = table.find(name.substring(NO.length())).filter(found -> found.kind() == Flag.Kind.SWITCH);
         }
         if (flag.isEmpty()) {
             passOver(word, written, name);
@@ -130,15 +149,15 @@ final class VllmArguments {
     }
 
     private void passOver(String word, String written, String name) {
-        if (isOmni) {
+        if (!superset.isEmpty()) {
             var behind = following();
-            warnings.add(written + " has no effect here: it is no flag of vLLM's, but may be one of vLLM-Omni"
+            warnings.add(written + " has no effect here: it is no flag of vLLM's, but may be one of " + superset
                     + (behind.isEmpty() ? "" : "; nor has " + String.join(" ", behind)));
             return;
         }
-        var candidates = Flags.beginningWith(name);
+        var candidates = table.beginningWith(name);
         if (candidates.size() > 1) {
-            throw new ScenarioException("vllm serve: error: ambiguous option: " + written + " could match "
+            throw new ScenarioException(table.program() + ": error: ambiguous option: " + written + " could match "
                     + candidates.stream().map(each -> "--" + each).collect(Collectors.joining(", ")));
         }
         unrecognized.add(word);
@@ -151,10 +170,19 @@ final class VllmArguments {
     private List<String> values(Flag flag, Optional<String> inline) {
         return switch (flag.kind()) {
             case SWITCH -> List.of(inline.or(this::booleanWord).orElse("true").toLowerCase(Locale.ROOT));
+            case ON -> on(flag, inline);
             case LIST -> inline.map(List::of).orElseGet(this::following);
             case SIZE -> List.of(sized(flag, single(flag, inline)));
             case TEXT, JSON, SECONDS -> List.of(single(flag, inline));
         };
+    }
+
+    private List<String> on(Flag flag, Optional<String> inline) {
+        if (inline.isPresent()) {
+            throw new ScenarioException(table.program() + ": error: argument --" + flag.name()
+                    + ": ignored explicit argument '" + inline.get() + "'");
+        }
+        return List.of("true");
     }
 
     private Optional<String> booleanWord() {
@@ -173,8 +201,8 @@ final class VllmArguments {
     }
 
     /** An empty value is that of a variable that is not set; a flag without effect takes anything. */
-    private static String sized(Flag flag, String text) {
-        return flag.hasEffect() && !text.isBlank() ? Sizes.plain("--" + flag.name(), text) : text;
+    private String sized(Flag flag, String text) {
+        return flag.hasEffect() && !text.isBlank() ? table.size(flag, text) : text;
     }
 
     private List<String> following() {

@@ -1,4 +1,4 @@
-package understudy.app.vllm;
+package understudy.app.flags;
 
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -18,11 +18,11 @@ import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
 
 /**
- * Model that vLLM is told to serve: whether it has a tokenizer, and its timing, which is that of its {@code config.json} if
+ * Model that a server is told to serve: whether it has a tokenizer, and its timing, which is that of its {@code config.json} if
  * it is a folder with one, else that of the bundled model of the same name, whose weights have the format that the end of
  * the name says; failing both, that of the bundled model which is nearest to the size in the name.
  */
-final class ServedModel {
+public final class ServedModel {
     private static final String LLM = "latency.llm";
     private static final Pattern QUANTIZED = Pattern.compile(
             "(?<base>.+?)[-_.](?<format>fp8|w8a8|nvfp4|fp4|awq|gptq|w4a16|int4|mxfp4)(?:[-_.](?:dynamic|block|int4|int8|fp8))*",
@@ -38,12 +38,12 @@ final class ServedModel {
     /**
      * Puts the timing's settings.
      *
-     * @param model model as vLLM's command line names it
+     * @param model model as the command line names it
      * @param names under which it is served, which may say more than a path
      * @param parallelism of the GPUs, which cannot share every model
      * @return whether the model is known
      */
-    static boolean put(
+    public static boolean put(
             String model,
             List<String> names,
             Parallelism parallelism,
@@ -94,7 +94,7 @@ final class ServedModel {
     }
 
     /** Returns whether a path has a tokenizer: as a folder with a {@code tokenizer.json}, or as that file. */
-    static boolean hasTokenizer(String path) {
+    public static boolean hasTokenizer(String path) {
         return isFile(path, "tokenizer.json") || (path.endsWith(".json") && isFile(path, ""));
     }
 
@@ -146,11 +146,18 @@ final class ServedModel {
         return SpecFiles.MODELS.find(name).map(file -> file.text("name"));
     }
 
-    /** Returns the value of {@code latency.dtype} for a name that vLLM has for a quantization. */
-    static Optional<String> dtype(String quantization) {
+    /** Returns the value of {@code latency.dtype} for a name that vLLM or SGLang has for a quantization. */
+    public static Optional<String> dtype(String quantization) {
         return Optional.ofNullable(
                 switch (quantization.toLowerCase(Locale.ROOT)) {
-                    case "fp8", "fbgemm_fp8", "modelopt", "w8a8", "experts_int8" -> "fp8";
+                    case "fp8",
+                            "fbgemm_fp8",
+                            "modelopt",
+                            "modelopt_fp8",
+                            "w8a8",
+                            "w8a8_fp8",
+                            "w8a8_int8",
+                            "experts_int8" -> "fp8";
                     case "awq", "awq_marlin", "gptq", "gptq_marlin", "w4a16", "int4" -> "int4";
                     case "nvfp4", "fp4", "modelopt_fp4" -> "nvfp4";
                     case "mxfp4" -> "mxfp4";

@@ -1,0 +1,311 @@
+package understudy.app.sglang;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import understudy.app.flags.FlagArguments;
+import understudy.app.flags.FlagJson;
+import understudy.app.flags.FlagScenario;
+import understudy.app.flags.ServedModel;
+import understudy.latency.Parallelism;
+import understudy.settings.ScenarioException;
+
+/**
+ * Settings of a scenario that words behind {@code sglang serve} or {@code python -m sglang.launch_server} stand for.
+ *
+ * @param settings values by key
+ * @param warnings flags without effect, and assumptions, a line each
+ * @param isGuessed whether the model is not known, and has the timing of one of its size
+ * @param isWorker whether the process is one of another node than the first, which serves nothing itself
+ */
+public record SglangCommandLine(
+        Map<String, String> settings, List<String> warnings, boolean isGuessed, boolean isWorker) {
+    /** The scenario that the flags are laid over. */
+    public static final String SCENARIO = "conf/sglang.conf";
+
+    private static final FlagScenario SCENARIOS = new FlagScenario(
+            SglangFlags.TABLE,
+            SCENARIO,
+            "raise --tp-size or --mem-fraction-static, lower --context-length",
+            " (--skip-tokenizer-init goes on without it)");
+
+    private static final String TENSOR_PARALLEL = "latency.tensor-parallel-size";
+    private static final String MODEL = "model-path";
+    private static final String ENGINE = "engine.sglang.";
+    private static final String ACCEPTED_LENGTH = ENGINE + "simulate-acc-len";
+    private static final String ACCEPTED_LENGTH_VARIABLE = "SGLANG_SIMULATE_ACC_LEN";
+
+    /** Variables of SGLang whose value is a setting's as it is. */
+    private static final Map<String, String> VARIABLES = Map.of(
+            "SGLANG_INIT_NEW_TOKEN_RATIO",
+            "init-new-token-ratio",
+            "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR",
+            "min-new-token-ratio-factor",
+            "SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS",
+            "new-token-ratio-decay-steps",
+            "SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION",
+            "clip-max-new-tokens-estimation",
+            "SGLANG_SWA_EVICTION_INTERVAL",
+            "swa-eviction-interval",
+            ACCEPTED_LENGTH_VARIABLE,
+            "simulate-acc-len");
+
+    private static final String WAITING_TIMEOUT = "SGLANG_REQ_WAITING_TIMEOUT";
+    private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2");
+    private static final Set<String> SIXTEEN_BITS = Set.of("auto", "half", "float16", "bfloat16");
+    private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
+
+    /**
+     * Reads the words, and the environment variables that change what the scheduler decides.
+     *
+     * @param words flags; the first word may be the model, as behind {@code sglang serve}
+     * @throws ScenarioException if a flag is unknown, or a value cannot be used
+     */
+    public static SglangCommandLine of(List<String> words, Map<String, String> environment) {
+        var arguments = FlagArguments.parse(SglangFlags.TABLE, words, "");
+        var settings = new LinkedHashMap<String, String>();
+        var warnings = new ArrayList<>(arguments.warnings());
+        arguments.putSettings(settings);
+        boolean isGuessed = new Special(arguments, environment, settings, warnings).put();
+        boolean isWorker =
+                arguments.given("node-rank").filter(rank -> !rank.equals("0")).isPresent();
+        return new SglangCommandLine(settings, warnings, isGuessed, isWorker);
+    }
+
+    /** Reads the scenario that these settings make of {@link #SCENARIO}. */
+    public FlagScenario.Served start(Map<String, String> environment) {
+        return SCENARIOS.start(settings, isGuessed, SCENARIO, environment, Map.of());
+    }
+
+    /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */
+    public static <T> T namingFlags(Supplier<T> reader) {
+        return SCENARIOS.namingFlags(reader);
+    }
+
+    /** Flags whose value is no setting as it is. */
+    private record Special(
+            FlagArguments arguments,
+            Map<String, String> environment,
+            Map<String, String> settings,
+            List<String> warnings) {
+
+        /** Returns whether the model has the timing of another. */
+        boolean put() {
+            String model = model();
+            settings.putIfAbsent("server.served-model-name", model);
+            putParallelism();
+            putVariables();
+            putFormats();
+            putSpeculation();
+            putCache();
+            putAdapters();
+            putSurface(model);
+            return !putTiming(model);
+        }
+
+        private String model() {
+            var model = arguments.positional().or(() -> arguments.given(MODEL));
+            return model.orElseThrow(() -> new ScenarioException(
+                    "launch_server.py: error: the following arguments are required: --model-path/--model"));
+        }
+
+        private void putParallelism() {
+            arguments.given("dp-size").ifPresent(size -> settings.put("cluster.replicas", size));
+            if (arguments.isOn("enable-dp-attention")) {
+                putDpAttention();
+            }
+            arguments
+                    .given("ep-size")
+                    .filter(size -> !size.equals("1"))
+                    .ifPresent(size -> settings.put("latency.enable-expert-parallel", "true"));
+            arguments.given("load-balance-method").ifPresent(method -> {
+                switch (method) {
+                    case "auto", "round_robin" -> settings.put("router.policy", "round-robin");
+                    case "total_requests", "shortest_queue" -> settings.put("router.policy", "least-outstanding");
+                    default -> warnNoEffect("load-balance-method", method);
+                }
+            });
+        }
+
+        /** {@code --tp-size} counts all GPUs, of which each rank has its part for attention. */
+        private void putDpAttention() {
+            int numRanks = size("cluster.replicas");
+            int numGpus = size(TENSOR_PARALLEL);
+            if (numGpus % numRanks != 0) {
+                throw new ScenarioException(
+                        "--dp-size " + numRanks + ": must divide --tp-size " + numGpus + " with --enable-dp-attention");
+            }
+            settings.put("latency.data-parallel-size", String.valueOf(numRanks));
+            settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
+        }
+
+        /** An adapter is a path, which is also its name, or name=path, or both in a JSON object. */
+        private void putAdapters() {
+            var paths = arguments.all("lora-paths");
+            if (!paths.isEmpty()) {
+                settings.put(ENGINE + "enable-lora", "true");
+                settings.put(
+                        ENGINE + "lora-paths",
+                        paths.stream()
+                                .map(Special::adapter)
+                                .map(name -> '"' + name + '"')
+                                .collect(Collectors.joining(",", "[", "]")));
+            }
+        }
+
+        private static String adapter(String text) {
+            if (text.startsWith("{")) {
+                var json = FlagJson.parse("lora-paths", text);
+                if (!json.path("lora_name").isTextual()) {
+                    throw new ScenarioException("--lora-paths " + text + ": has no lora_name");
+                }
+                return json.path("lora_name").asText() + "="
+                        + json.path("lora_path").asText();
+            }
+            return text.contains("=") ? text : text + "=" + text;
+        }
+
+        private void putVariables() {
+            VARIABLES.forEach((variable, key) -> {
+                String value = environment.getOrDefault(variable, "");
+                if (!value.isBlank()) {
+                    settings.put(ENGINE + key, value);
+                }
+            });
+            String seconds = environment.getOrDefault(WAITING_TIMEOUT, "");
+            if (!seconds.isBlank()) {
+                // Of seconds that are not positive SGLang waits for ever.
+                settings.put(ENGINE + "req-waiting-timeout", seconds.startsWith("-") ? "off" : seconds + "s");
+            }
+        }
+
+        private void putFormats() {
+            arguments
+                    .given("quantization")
+                    .ifPresent(value -> ServedModel.dtype(value)
+                            .ifPresentOrElse(
+                                    dtype -> settings.put("latency.dtype", dtype),
+                                    () -> warnNoEffect("quantization", value)));
+            arguments.given("dtype").ifPresent(dtype -> {
+                if (dtype.equals("float") || dtype.equals("float32")) {
+                    settings.put("latency.dtype", "fp32");
+                } else if (!SIXTEEN_BITS.contains(dtype)) {
+                    throw new ScenarioException("launch_server.py: error: argument --dtype: invalid choice: '" + dtype
+                            + "' (choose from auto, half, float16, bfloat16, float, float32)");
+                }
+            });
+            arguments.given("kv-cache-dtype").ifPresent(dtype -> {
+                if (KV_CACHE_DTYPES.contains(dtype)) {
+                    settings.put("kv-cache.kv-cache-dtype", dtype.equals("bf16") ? "bfloat16" : dtype);
+                } else {
+                    warnNoEffect("kv-cache-dtype", dtype);
+                }
+            });
+        }
+
+        private void putSpeculation() {
+            var algorithm = arguments.given("speculative-algorithm");
+            if (algorithm.isEmpty()) {
+                return;
+            }
+            String name = algorithm.get().toLowerCase(Locale.ROOT);
+            if (name.equals("none")) {
+                return;
+            }
+            // NEXTN is another name of EAGLE's, for heads that come with a model.
+            boolean isKnown = name.equals("eagle") || name.equals("eagle3");
+            settings.put(ENGINE + "speculative-algorithm", isKnown ? name : "eagle");
+            if (!isKnown && !name.equals("nextn")) {
+                warnings.add("--speculative-algorithm " + algorithm.get() + " is not known here, and counts as EAGLE");
+            }
+            if (!settings.containsKey(ACCEPTED_LENGTH)
+                    && !environment.containsKey("UNDERSTUDY_ENGINE_SGLANG_SIMULATE_ACC_LEN")) {
+                settings.put(ACCEPTED_LENGTH, "1.5");
+                warnings.add(
+                        "--speculative-algorithm: how many drafts are accepted is not known, and assumed to be one in"
+                                + " two steps; set " + ACCEPTED_LENGTH_VARIABLE);
+            }
+        }
+
+        private void putCache() {
+            arguments
+                    .given("hicache-write-policy")
+                    .ifPresent(policy -> settings.put(ENGINE + "hicache-write-policy", policy.replace('_', '-')));
+            var events = FlagJson.object(arguments, "kv-events-config");
+            if (!events.isEmpty()) {
+                settings.put("kv-cache.kv-events.enable-kv-cache-events", "true");
+                settings.put("kv-cache.kv-events.format", "array");
+                FlagJson.putKvEvents(events, settings);
+            }
+        }
+
+        private void putSurface(String model) {
+            String level = arguments
+                    .given("log-level-http")
+                    .or(() -> arguments.given("log-level"))
+                    .orElse("");
+            if (QUIET_LEVELS.contains(level.toLowerCase(Locale.ROOT))) {
+                settings.put("server.access-log", "false");
+            }
+            if (arguments.isOn("is-embedding")) {
+                settings.put("server.task", "embed");
+            }
+            arguments.given("chat-template").ifPresent(template -> {
+                if (new File(template).isFile()) {
+                    settings.put("server.chat-template", template);
+                } else {
+                    warnNoEffect("chat-template", template);
+                }
+            });
+            putTokenizer(model);
+        }
+
+        /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
+        private void putTokenizer(String model) {
+            if (arguments.isOn("skip-tokenizer-init")) {
+                return;
+            }
+            var asked = arguments.given("tokenizer-path");
+            String path = asked.orElse(model);
+            if (ServedModel.hasTokenizer(path)) {
+                settings.put("server.tokenizer", path);
+            } else {
+                asked.ifPresent(given -> warnNoEffect("tokenizer-path", given));
+            }
+        }
+
+        /** A model that is not known has the timing of the one that the environment names. */
+        private boolean putTiming(String model) {
+            var timing = new LinkedHashMap<String, String>();
+            boolean isShared = settings.containsKey("latency.enable-expert-parallel");
+            var parallelism = new Parallelism(
+                    size(TENSOR_PARALLEL),
+                    size("latency.data-parallel-size"),
+                    isShared,
+                    Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
+            var names = List.of(settings.getOrDefault("server.served-model-name", model));
+            boolean isKnown = ServedModel.put(model, names, parallelism, timing, warnings);
+            if (isKnown || !environment.containsKey("UNDERSTUDY_LATENCY_LLM")) {
+                // What a flag says of the weights is stronger than the name.
+                timing.forEach(settings::putIfAbsent);
+            }
+            return isKnown;
+        }
+
+        /** Returns a setting as a number, or 1; a value that is no number is refused where the setting is read. */
+        private int size(String setting) {
+            String value = settings.getOrDefault(setting, "1");
+            return value.matches("[1-9]\\d{0,6}") ? Integer.parseInt(value) : 1;
+        }
+
+        private void warnNoEffect(String flag, String value) {
+            warnings.add("--" + flag + " " + value + " has no effect here");
+        }
+    }
+}
