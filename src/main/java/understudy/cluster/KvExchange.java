@@ -17,7 +17,7 @@ public final class KvExchange {
 
     /** Messages to a memory about transfers; some come from other replicas' memories. */
     public sealed interface Command extends KvBlockManager.Command
-            permits OfReads, OfKept, OfStores, AwaitEnd, Moved, SetFault, Lose {}
+            permits OfReads, OfKept, OfStores, OfPushes, AwaitEnd, Moved, SetFault, Lose {}
 
     /** Asks for {@link Over} as soon as nothing is moved, nor kept for other replicas, nor expected from them. */
     public record AwaitEnd(ActorRef<? super Over> replyTo) implements Command {}
@@ -102,6 +102,22 @@ public final class KvExchange {
     public enum LeaseDue implements OfKept {
         NOW
     }
+
+    /**
+     * Messages between two memories of which one pushes KV to the other. A reader asks the one that has the blocks, who
+     * knows nothing of it before; here both have the request, and each waits for a word of the other one. So these are
+     * announcements, without answers; they name their sender, since it may have been another one before a crash.
+     */
+    public sealed interface OfPushes extends Command {}
+
+    /** To the memory that pushes: there are places for all of the KV of a request. */
+    public record Announced(long requestId, ActorRef<Replica.Command> from) implements OfPushes {}
+
+    /** To the other memory: all of the KV of a request has arrived. */
+    public record Pushed(long requestId, ActorRef<Replica.Command> from) implements OfPushes {}
+
+    /** To either memory, from the other one or the router: the other replica does not have the request any more. */
+    public record PeerGone(long requestId) implements OfPushes {}
 
     private KvExchange() {}
 }

@@ -27,6 +27,7 @@ public final class Replica {
     public sealed interface Command
             permits AddRequest,
                     Abort,
+                    Withdraw,
                     Crash,
                     Leave,
                     GiveUpLost,
@@ -49,7 +50,8 @@ public final class Replica {
      * @param isPinned whether no other replica may serve it
      * @param numRetries how often it was on a replica that has crashed
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
-     * @param kvHolder the replica of this cluster that holds the KV of its prompt, or null if none does
+     * @param kvHolder the replica of this cluster that holds the KV of its prompt, or null if none does; if KV is pushed,
+     *     the one at the other end, in both directions
      */
     public record AddRequest(
             Request request,
@@ -72,7 +74,12 @@ public final class Replica {
             return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
         }
 
-        /** Returns whether another replica, here or in another process, holds the KV of the prompt. */
+        /** Returns whether another replica has the request at the same time, and counts it. */
+        public boolean isCountedElsewhere() {
+            return kvHolder != null && request.isPrefillLeg();
+        }
+
+        /** Returns whether another replica, here or in another process, holds the KV of the prompt, or is to get it. */
         public boolean isKvElsewhere() {
             return kvHolder != null || remoteKv() != null;
         }
@@ -95,6 +102,12 @@ public final class Replica {
 
     /** Aborts a request, if it is here; its sender is told of its end. */
     public record Abort(long requestId) implements Command {}
+
+    /**
+     * Sends a request back to the router by {@link Router.Reroute}, if it is here and has no token: the replica that was to
+     * compute its prompt is gone.
+     */
+    public record Withdraw(long requestId) implements Command {}
 
     /** Carries out an order, as soon as no step is being planned; answered by {@link Done}. */
     public record Order(ReplicaOrder order, ActorRef<? super Done> replyTo) implements Command {}

@@ -65,6 +65,14 @@ public interface Engine {
     }
 
     /**
+     * Returns tokens and ends that the last plan has brought without a step, since they come from another engine, or null if
+     * there are none; valid until the next plan. To be asked for once per plan.
+     */
+    default @Nullable StepResult takeEarly() {
+        return null;
+    }
+
+    /**
      * Gives up a request (vLLM {@code finish_requests}), wherever it is; its blocks are still to be freed by its
      * handle.
      *

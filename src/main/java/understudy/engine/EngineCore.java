@@ -229,6 +229,11 @@ public final class EngineCore {
         }
     }
 
+    /** Forgets that KV has come for a request, since that is taken out of the engine; another one may get its id. */
+    public void onTakenOut(long requestId) {
+        arrivedKv.rem(requestId);
+    }
+
     /**
      * Takes a request back, when {@link #onKvArrived} for it takes effect, to the tokens before its first invalid block.
      *

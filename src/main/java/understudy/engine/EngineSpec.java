@@ -39,6 +39,14 @@ public interface EngineSpec {
     }
 
     /**
+     * Returns the same engine in a role, in which it computes prompts only or answers only; to be asked for where {@link
+     * KvCacheSpec#isPushed}.
+     */
+    default EngineSpec withRole(boolean isPrefill) {
+        throw new UnsupportedOperationException(traits().family() + " pushes no KV");
+    }
+
+    /**
      * Returns the same engine, whose memory tells of what it caches in blocks of such a hasher, so that it can be compared with
      * that of other engines; or this one unless {@link KvCacheSpec#tellsOfAnyBlocks}.
      */

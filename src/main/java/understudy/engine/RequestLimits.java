@@ -53,6 +53,12 @@ public record RequestLimits(
         return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize, maxTokensBeyondEnd, cutsAnswers);
     }
 
+    /** Returns the limits of a KV cache with room for so many tokens less. */
+    public RequestLimits withLess(int numTokens) {
+        return new RequestLimits(
+                maxModelLen, maxKvTokens - numTokens, overflow, blockSize, maxTokensBeyondEnd, cutsAnswers);
+    }
+
     private long maxTokens() {
         return maxModelLen <= maxKvTokens ? maxModelLen : maxKvTokens - maxTokensBeyondEnd;
     }

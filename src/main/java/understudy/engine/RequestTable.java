@@ -10,6 +10,7 @@ public final class RequestTable<R extends EngineRequest> {
     private final IntArrayList unusedHandles = new IntArrayList();
     private final Maker<R> maker;
     private int numHandles;
+    private int numHidden;
 
     /** Maker of an engine's requests. */
     @FunctionalInterface
@@ -37,9 +38,21 @@ public final class RequestTable<R extends EngineRequest> {
         return byId.get(id);
     }
 
+    /**
+     * Has a request found no more, which has not ended for its engine: another one with its id may come. It still counts
+     * until it is removed.
+     */
+    public void hide(R request) {
+        if (byId.remove(request.id(), request)) {
+            numHidden++;
+        }
+    }
+
     /** Removes a request that has ended; its handle may be used again. */
     public void remove(EngineRequest request) {
-        byId.remove(request.id());
+        if (!byId.remove(request.id(), request)) {
+            numHidden--;
+        }
         unusedHandles.push(request.handle());
     }
 
@@ -54,6 +67,6 @@ public final class RequestTable<R extends EngineRequest> {
 
     /** Returns the number of requests. */
     public int size() {
-        return byId.size();
+        return byId.size() + numHidden;
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.figure.OwnFigure;
 import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.PushWord;
 
 /** KV memory of a replica: grants or refuses blocks, and finds cached prefixes. It never decides which requests run. */
 public interface KvCache {
@@ -82,6 +83,11 @@ public interface KvCache {
     /** Returns the transfers of this memory, or null if it has no KV but its own. */
     default @Nullable ConnectedBlocks connected() {
         return null;
+    }
+
+    /** Returns what the engine has said since the last call about KV that is pushed, in order; see {@link PushWord}. */
+    default List<PushWord> takePushWords() {
+        return List.of();
     }
 
     /** Returns the tokens of admitted requests that were looked for elsewhere, and found there, since the start. */

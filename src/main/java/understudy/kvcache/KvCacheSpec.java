@@ -59,6 +59,14 @@ public interface KvCacheSpec {
         return false;
     }
 
+    /**
+     * Returns whether replicas with roles push KV, from the one that computes prompts to the one that answers, so that both
+     * have a request at the same time; else the one that answers reads.
+     */
+    default boolean isPushed() {
+        return false;
+    }
+
     /** Returns where KV from elsewhere comes from, or null if there is none. */
     default @Nullable ConnectorSpec connector() {
         return null;

@@ -32,6 +32,7 @@ public final class ReplicaCounters {
 
     private DraftCounts drafts = DraftCounts.NONE;
     private LoraCounts loras = LoraCounts.NONE;
+    private int numCountedElsewhere;
 
     /** Without those of the engine and the memory that are in use. */
     private OwnFigures own = OwnFigures.NONE;
@@ -96,6 +97,11 @@ public final class ReplicaCounters {
             transfers =
                     transfers.with(PromptTokens.of(running), running.request().isPrefillLeg());
         }
+    }
+
+    /** Adds to the requests here that have not ended, and that another replica counts. */
+    public void onCountedElsewhere(int change) {
+        numCountedElsewhere += change;
     }
 
     /** Counts the preemptions of a request that begins anew on another replica. */
@@ -173,7 +179,7 @@ public final class ReplicaCounters {
         return new RunRecord.ReplicaRecord(
                 stats(pastPrefixCache.plus(prefixCache), transfers.with(traffic), own.plus(ofFamily)),
                 audit,
-                numRequests - numEnded,
+                numRequests - numEnded - numCountedElsewhere,
                 numPeeks,
                 numPreemptionsWithdrawn);
     }

@@ -3,6 +3,7 @@ package understudy.scenario;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.engine.EngineSpec;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -18,18 +19,25 @@ import understudy.transfer.TransferSettings;
  * Exchange of KV between a replica's GPUs and other memories: the sections {@code kv-cache.tiers} and {@code
  * kv-cache.transfer}.
  *
- * @param connector sources of KV besides the GPU
+ * @param connector sources of KV besides the GPU, or null if the engines themselves push it
  * @param transfers how it is moved
  * @param stores memories slower than the host's, the fastest first
  */
-record KvExchange(ConnectorSpec connector, KvTransferSpec transfers, List<KvStoreSpec> stores) {
+record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, List<KvStoreSpec> stores) {
 
     /**
      * Reads both sections; empty if a replica has no KV but its own.
      *
      * @param hasNixl whether other replicas read from it, or it from them
      */
-    static Optional<KvExchange> read(Section kvCache, EngineSpec engine, Deployment deployment, boolean hasNixl) {
+    static Optional<KvExchange> read(Section group, EngineSpec engine, Deployment deployment, boolean hasNixl) {
+        var kvCache = group.section("kv-cache");
+        if (hasNixl && engine.kvCache().isPushed()) {
+            var sizes = sizes(deployment, engine.kvCache().blockSize(), 1);
+            var host = kvCache.section("tiers").section("host");
+            return Optional.of(
+                    new KvExchange(null, TransferSettings.read(kvCache.section("transfer"), host, sizes), List.of()));
+        }
         var specs = new ArrayList<ConnectorSpec>();
         boolean isAsync = engine.traits().maxStepsInFlight() > 1;
         if (hasNixl) {
@@ -52,6 +60,12 @@ record KvExchange(ConnectorSpec connector, KvTransferSpec transfers, List<KvStor
         }
         if (offloading.isPresent()) {
             requireBlocksByContent(host, TierSettings.sizeKey(host), engine);
+        } else if (kvCache.text("sessions").equals("off") && !engine.kvCache().takesConnector()) {
+            throw group.section("engine")
+                    .unusable(
+                            "kind",
+                            "which hands no KV to other replicas here; groups with roles need sglang, or vllm with dedup ="
+                                    + " blocks, and kv-connector = nixl needs the latter");
         } else {
             requireBlocksByContent(kvCache, "sessions", engine);
         }

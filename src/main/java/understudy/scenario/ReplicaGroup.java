@@ -88,6 +88,7 @@ public record ReplicaGroup(
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
         }
+        requireOnePageSize(cluster, groups);
         return comparable(groups);
     }
 
@@ -147,7 +148,31 @@ public record ReplicaGroup(
         }
         int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
         var role = group.choice("role", Role.class);
-        return read(name, numReplicas, merged, role, isDisaggregated, weight, recordsKvEvents);
+        var built = read(name, numReplicas, merged, role, isDisaggregated, weight, recordsKvEvents);
+        if (isDisaggregated && role == Role.BOTH && built.engine.kvCache().isPushed()) {
+            throw group.unusable(
+                    "role",
+                    "but another group has a role, and an engine of "
+                            + built.engine.traits().family() + " takes no KV without one; set prefill or decode");
+        }
+        return built;
+    }
+
+    /** Pages are pushed as they are. */
+    private static void requireOnePageSize(Section cluster, List<ReplicaGroup> groups) {
+        var first = groups.get(0);
+        for (var group : groups) {
+            int pageSize = group.engine.kvCache().blockSize();
+            if (first.pushesKv() && pageSize != first.engine.kvCache().blockSize()) {
+                throw cluster.unusable(
+                        GROUPS,
+                        "of which those with the roles prefill and decode hand each other pages, but page-size is "
+                                + first.engine.kvCache().blockSize() + " in " + first.name + " and " + pageSize + " in "
+                                + group.name + "; set engine."
+                                + group.engine.traits().family()
+                                + ".page-size to one value");
+            }
+        }
     }
 
     /**
@@ -222,10 +247,8 @@ public record ReplicaGroup(
         boolean hasTiers = TierSettings.areOn(kvCache.section("tiers").section("host"));
         var engine = EngineSettings.read(
                 settings.section("engine"), kvCache, deployment, new KvUse(recordsKvEvents, hasNixl || hasTiers));
-        var exchange = KvExchange.read(kvCache, engine, deployment, hasNixl);
-        var connected = exchange.isEmpty()
-                ? engine
-                : engine.withConnector(exchange.get().connector());
+        var exchange = KvExchange.read(settings, engine, deployment, hasNixl);
+        var connected = exchange.isEmpty() ? engine : connected(engine, exchange.get(), role);
         return new ReplicaGroup(
                 name,
                 numReplicas,
@@ -236,6 +259,17 @@ public record ReplicaGroup(
                 exchange.map(KvExchange::transfers).orElse(null),
                 exchange.map(KvExchange::stores).orElse(List.of()),
                 weight);
+    }
+
+    private static EngineSpec connected(EngineSpec engine, KvExchange exchange, Role role) {
+        return exchange.connector() == null
+                ? engine.withRole(role == Role.PREFILL)
+                : engine.withConnector(exchange.connector());
+    }
+
+    /** Returns whether engines with roles push KV, so that both have a request at the same time. */
+    boolean pushesKv() {
+        return role != Role.BOTH && engine.kvCache().isPushed();
     }
 
     /** Returns the model and the GPUs in words. */

@@ -4,6 +4,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.api.ServerSettings;
@@ -23,6 +24,7 @@ import understudy.latency.kind.LatencySettings;
 import understudy.report.ReportSettings;
 import understudy.report.ServiceLevels;
 import understudy.report.SloSettings;
+import understudy.routing.DisaggregationSpec.Decider;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSettings;
@@ -84,6 +86,9 @@ public record Scenario(
         var kvEvents = KvEventsSection.read(kvEventSection, numReplicas);
         for (var group : groups) {
             requireKvEvents(root.section("router"), router, group.engine());
+        }
+        if (groups.get(0).pushesKv()) {
+            requireBothAtOnce(root.section("router").section("disaggregation"), router);
         }
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
             throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
@@ -159,6 +164,19 @@ public record Scenario(
                     .unusable(
                             "count",
                             "which needs engine.lora.enable = true, or engine.sglang.enable-lora = true with SGLang");
+        }
+    }
+
+    /** Engines that push KV share each request, and one that answers computes no prompt. */
+    private static void requireBothAtOnce(Section section, RouterSpec router) {
+        var spec = Objects.requireNonNull(router.disaggregation());
+        if (spec.decider() == Decider.CONDITIONAL || spec.decider() == Decider.NEVER) {
+            throw section.unusable(
+                    "decider", "but the engines that answer compute no prompts, so that it is always; leave it out");
+        }
+        if (spec.decodesLocallyOnFailure()) {
+            throw section.unusable(
+                    "on-prefill-failure", "but the engines that answer compute no prompts; set it to fail");
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagJson;
 import understudy.app.flags.FlagScenario;
@@ -34,6 +35,7 @@ public record SglangCommandLine(
             "raise --tp-size or --mem-fraction-static, lower --context-length",
             " (--skip-tokenizer-init goes on without it)");
 
+    private static final String TENSOR_PARALLEL = "latency.tensor-parallel-size";
     private static final String MODEL = "model-path";
     private static final String ENGINE = "engine.sglang.";
     private static final String ACCEPTED_LENGTH = ENGINE + "simulate-acc-len";
@@ -102,6 +104,7 @@ public record SglangCommandLine(
             putFormats();
             putSpeculation();
             putCache();
+            putAdapters();
             putSurface(model);
             return !putTiming(model);
         }
@@ -114,6 +117,9 @@ public record SglangCommandLine(
 
         private void putParallelism() {
             arguments.given("dp-size").ifPresent(size -> settings.put("cluster.replicas", size));
+            if (arguments.isOn("enable-dp-attention")) {
+                putDpAttention();
+            }
             arguments
                     .given("ep-size")
                     .filter(size -> !size.equals("1"))
@@ -125,6 +131,44 @@ public record SglangCommandLine(
                     default -> warnNoEffect("load-balance-method", method);
                 }
             });
+        }
+
+        /** {@code --tp-size} counts all GPUs, of which each rank has its part for attention. */
+        private void putDpAttention() {
+            int numRanks = size("cluster.replicas");
+            int numGpus = size(TENSOR_PARALLEL);
+            if (numGpus % numRanks != 0) {
+                throw new ScenarioException(
+                        "--dp-size " + numRanks + ": must divide --tp-size " + numGpus + " with --enable-dp-attention");
+            }
+            settings.put("latency.data-parallel-size", String.valueOf(numRanks));
+            settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
+        }
+
+        /** An adapter is a path, which is also its name, or name=path, or both in a JSON object. */
+        private void putAdapters() {
+            var paths = arguments.all("lora-paths");
+            if (!paths.isEmpty()) {
+                settings.put(ENGINE + "enable-lora", "true");
+                settings.put(
+                        ENGINE + "lora-paths",
+                        paths.stream()
+                                .map(Special::adapter)
+                                .map(name -> '"' + name + '"')
+                                .collect(Collectors.joining(",", "[", "]")));
+            }
+        }
+
+        private static String adapter(String text) {
+            if (text.startsWith("{")) {
+                var json = FlagJson.parse("lora-paths", text);
+                if (!json.path("lora_name").isTextual()) {
+                    throw new ScenarioException("--lora-paths " + text + ": has no lora_name");
+                }
+                return json.path("lora_name").asText() + "="
+                        + json.path("lora_path").asText();
+            }
+            return text.contains("=") ? text : text + "=" + text;
         }
 
         private void putVariables() {
@@ -241,8 +285,8 @@ public record SglangCommandLine(
             var timing = new LinkedHashMap<String, String>();
             boolean isShared = settings.containsKey("latency.enable-expert-parallel");
             var parallelism = new Parallelism(
-                    size("latency.tensor-parallel-size"),
-                    1,
+                    size(TENSOR_PARALLEL),
+                    size("latency.data-parallel-size"),
                     isShared,
                     Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
             var names = List.of(settings.getOrDefault("server.served-model-name", model));

@@ -50,12 +50,22 @@ final class SglangFlags {
         cuda-graph-max-bs               text    engine.sglang.cuda-graph-max-bs
         disable-cuda-graph              on      engine.sglang.disable-cuda-graph
         disable-shared-experts-fusion   on      engine.sglang.disable-shared-experts-fusion
+        enable-prefill-delayer          on      engine.sglang.enable-prefill-delayer
+        prefill-delayer-token-usage-low-watermark text engine.sglang.prefill-delayer-token-usage-low-watermark
+        prefill-delayer-queue-min-ratio text    engine.sglang.prefill-delayer-queue-min-ratio
+        prefill-delayer-max-delay-ms    text    * engine.sglang.prefill-delayer-max-delay-ms
+        prefill-decode-interval         text    engine.sglang.prefill-decode-interval
+        enable-lora                     on      engine.sglang.enable-lora
+        lora-paths                      list    * engine.sglang.lora-paths
+        max-loras-per-batch             text    engine.sglang.max-loras-per-batch
+        enable-metrics                  on      server.sglang.enable-metrics
         random-seed                     text    engine.sglang.random-seed
         kv-cache-dtype                  text    * kv-cache.kv-cache-dtype
         kv-events-config                json    * kv-cache.kv-events
         tp-size,tensor-parallel-size    text    latency.tensor-parallel-size
         pp-size,pipeline-parallel-size  text    latency.pipeline-parallel-size
         dp-size,data-parallel-size      text    * cluster.replicas
+        enable-dp-attention             on      * latency.data-parallel-size, and one GPU in dp-size for attention
         load-balance-method             text    * router.policy
         ep-size,expert-parallel-size,ep text    * latency.enable-expert-parallel
         dtype                           text    * latency.dtype, for float32
@@ -132,7 +142,6 @@ final class SglangFlags {
         enable-custom-logit-processor on -
         enable-deepep-waterfill on -
         enable-deterministic-inference on -
-        enable-dp-attention on -
         enable-dp-lm-head on -
         enable-draft-weights-cpu-backup on -
         enable-dsa-prefill-context-parallel,enable-nsa-prefill-context-parallel on -
@@ -147,10 +156,8 @@ final class SglangFlags {
         enable-fused-qk-norm-rope on -
         enable-layerwise-nvtx-marker on -
         enable-lmcache on -
-        enable-lora on -
         enable-lora-overlap-loading on -
         enable-memory-saver on -
-        enable-metrics on -
         enable-metrics-for-all-schedulers on -
         enable-mfu-metrics on -
         enable-mscclpp on -
@@ -160,7 +167,6 @@ final class SglangFlags {
         enable-nccl-nvls on -
         enable-p2p-check on -
         enable-precise-embedding-interpolation on -
-        enable-prefill-delayer on -
         enable-profile-cuda-graph on -
         enable-quant-communications on -
         enable-request-time-stats-logging on -
@@ -226,7 +232,6 @@ final class SglangFlags {
         lora-backend text -
         lora-drain-wait-threshold text -
         lora-eviction-policy text -
-        lora-paths list -
         lora-target-modules list -
         mamba-full-memory-ratio text -
         mamba-scheduler-strategy text -
@@ -235,7 +240,6 @@ final class SglangFlags {
         max-loaded-loras text -
         max-lora-chunk-size text -
         max-lora-rank text -
-        max-loras-per-batch text -
         max-mamba-cache-size text -
         mm-attention-backend text -
         model-checksum list -
@@ -269,10 +273,7 @@ final class SglangFlags {
         preferred-sampling-params text -
         prefill-attention-backend text -
         prefill-delayer-forward-passes-buckets list -
-        prefill-delayer-max-delay-ms text -
         prefill-delayer-max-delay-passes text -
-        prefill-delayer-queue-min-ratio text -
-        prefill-delayer-token-usage-low-watermark text -
         prefill-delayer-wait-seconds-buckets list -
         prompt-tokens-buckets list -
         quantization-param-path text -

@@ -34,7 +34,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     private final int replicaIndex;
     private final ReplicaPeers peers;
     private final PrefixCacheStats before;
-    private final @Nullable KvTransfers transfers;
+    private final @Nullable KvMoves moves;
     private final Clock clock;
     private Cancellable lateAnswer = Cancellable.alreadyCancelled();
     private double peakUsage;
@@ -47,10 +47,20 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         replicaIndex = setup.replicaIndex();
         before = setup.before();
         peers = setup.peers();
+        moves = moves(context, kvCache, setup);
+    }
+
+    private static @Nullable KvMoves moves(
+            ActorContext<KvBlockManager.Command> context, KvCache kvCache, KvBlockManager.Setup setup) {
+        var spec = setup.spec().transfers();
+        if (spec == null) {
+            return null;
+        }
+        if (setup.spec().kvCache().isPushed()) {
+            return new KvPushes(context, kvCache, spec, setup);
+        }
         var connected = kvCache.connected();
-        transfers = connected == null || setup.spec().transfers() == null
-                ? null
-                : new KvTransfers(context, connected, setup.spec().transfers(), setup);
+        return connected == null ? null : new KvTransfers(context, connected, spec, setup);
     }
 
     /** Creates the empty memory of a replica; see {@link KvBlockManager.Factory}. */
@@ -77,15 +87,15 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         } else if (command instanceof KvBlockManager.ResetPrefixCache reset) {
             onResetPrefixCache(reset);
         } else if (command instanceof KvBlockManager.Free free) {
-            kvCache.abort(free.requestId(), free.transferParams(), free.handle(), free.lastStep());
+            onFree(free);
         } else if (command instanceof KvBlockManager.Resize resize) {
             kvCache.resize(resize.numGpuBlocks());
         } else if (command instanceof KvBlockManager.GetBlockHashes get) {
             get.replyTo().tell(new KvBlockManager.BlockHashes(new LongImmutableList(kvCache.blockHashes())));
         } else if (command instanceof KvBlockManager.Audit audit) {
-            KvTransfers.audit(transfers, () -> onAudit(audit));
-        } else if (command instanceof KvExchange.Command transfer) {
-            Objects.requireNonNull(transfers).on(transfer);
+            onAudit(audit);
+        } else if (command instanceof KvExchange.Command move) {
+            Objects.requireNonNull(moves).on(move);
         }
         return this;
     }
@@ -99,10 +109,10 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (signal instanceof PostStop) {
             lateAnswer.cancel();
         }
-        if (transfers != null && signal instanceof Terminated gone) {
-            transfers.onHolderGone(gone.getRef());
-        } else if (transfers != null && signal instanceof PostStop) {
-            transfers.stop();
+        if (moves != null && signal instanceof Terminated gone) {
+            moves.onHolderGone(gone.getRef());
+        } else if (moves != null && signal instanceof PostStop) {
+            moves.stop();
         }
         return this;
     }
@@ -113,10 +123,13 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         }
         var answer = kvCache.answer(ask.ask());
         peakUsage = Math.max(peakUsage, kvCache.usage());
-        if (transfers != null && ask.ask() instanceof KvAsk.EndPlan) {
-            transfers.onPlanEnded(() -> ask.replyTo().tell(new KvBlockManager.Answered(answer)));
+        if (moves != null && ask.ask() instanceof KvAsk.EndPlan) {
+            moves.onPlanEnded(() -> ask.replyTo().tell(new KvBlockManager.Answered(answer)));
         } else if (ask.ask().awaitsAnswer()) {
             reply(ask, new KvBlockManager.Answered(answer));
+        }
+        if (moves != null) {
+            moves.onAsked();
         }
     }
 
@@ -130,11 +143,18 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         }
     }
 
+    private void onFree(KvBlockManager.Free free) {
+        kvCache.abort(free.requestId(), free.transferParams(), free.handle(), free.lastStep());
+        if (moves != null) {
+            moves.onFreed(free.requestId());
+        }
+    }
+
     private void onSettle(KvBlockManager.Settle settle) {
         if (settle.settlement() != null) {
             kvCache.settle(settle.settlement());
-            if (transfers != null) {
-                transfers.onHeld();
+            if (moves != null) {
+                moves.onHeld();
             }
         }
         tellState(settle.atNanos(), takeEvents());
@@ -160,7 +180,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
                 before.plus(kvCache.stats()),
                 blockSize,
                 events,
-                transfers == null ? null : transfers.taken(kvCache.externalStats()));
+                moves == null ? null : moves.taken(kvCache.externalStats()));
     }
 
     /**
@@ -189,8 +209,16 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     }
 
     private void onAudit(KvBlockManager.Audit audit) {
+        if (moves == null) {
+            answer(audit);
+        } else {
+            moves.audit(() -> answer(audit));
+        }
+    }
+
+    private void answer(KvBlockManager.Audit audit) {
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
-        var traffic = transfers == null ? null : transfers.all(kvCache.externalStats());
+        var traffic = moves == null ? null : moves.all(kvCache.externalStats());
         audit.replyTo()
                 .tell(new KvBlockManager.Audited(
                         kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic, kvCache.ownFigures()));

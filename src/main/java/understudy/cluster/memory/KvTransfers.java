@@ -26,7 +26,7 @@ import understudy.transfer.Transfer;
 import understudy.transfer.TransferEnded;
 
 /** Transfers of one memory: starts its jobs on links, and tells memory and replica when they are over. */
-final class KvTransfers {
+final class KvTransfers implements KvMoves {
 
     /** Sets the numbers of different replicas' transfers apart, which share a network. */
     static final long JOBS_PER_REPLICA = 1L << 40;
@@ -69,7 +69,8 @@ final class KvTransfers {
         storeMoves = new StoreMoves(context, setup, spec, blocks, reads, onEnded);
     }
 
-    void on(KvExchange.Command command) {
+    @Override
+    public void on(KvExchange.Command command) {
         if (command instanceof KvExchange.Moved moved) {
             onMoved(moved.ended());
         } else if (command instanceof KvExchange.OfReads ofReads) {
@@ -96,37 +97,30 @@ final class KvTransfers {
     }
 
     /** Starts the leases of requests that have left blocks behind for others. */
-    void onHeld() {
+    @Override
+    public void onHeld() {
         kept.onHeld();
     }
 
-    /** Recounts the stores, if there are any, and runs {@code whenDone} if they are sound. */
-    static void audit(@Nullable KvTransfers transfers, Runnable whenDone) {
-        if (transfers == null) {
-            whenDone.run();
-        } else {
-            transfers.storeMoves.audit(whenDone);
-        }
+    @Override
+    public void audit(Runnable whenDone) {
+        storeMoves.audit(whenDone);
     }
 
-    /** Returns the traffic since the last call, for the subscriber. */
-    KvTraffic taken(PrefixCacheStats external) {
+    @Override
+    public KvTraffic taken(PrefixCacheStats external) {
         return recorder.taken(external, blocks.connector().tiers());
     }
 
-    /** Returns the traffic since the start. */
-    KvTraffic all(PrefixCacheStats external) {
+    @Override
+    public KvTraffic all(PrefixCacheStats external) {
         var tiers = new ArrayList<>(blocks.connector().tiers());
         tiers.addAll(storeMoves.states());
         return recorder.all(external, tiers);
     }
 
-    /**
-     * Starts the jobs of a plan.
-     *
-     * @param whenReady runs as soon as nothing stands in the way of the step
-     */
-    void onPlanEnded(Runnable whenReady) {
+    @Override
+    public void onPlanEnded(Runnable whenReady) {
         blocks.takeJobs().forEach(this::start);
         for (long job : blocks.connector().jobsToFlush()) {
             if (running.containsKey(job)) {
@@ -200,14 +194,15 @@ final class KvTransfers {
         end(job, ended.isFailed());
     }
 
-    /** Gives everything up that others have for this memory, which is no more. */
-    void stop() {
+    @Override
+    public void stop() {
         storeMoves.giveUp();
         reads.giveUp();
     }
 
     /** A replica has died from which KV was being read. */
-    void onHolderGone(ActorRef<?> holder) {
+    @Override
+    public void onHolderGone(ActorRef<?> holder) {
         storeMoves.onPeerGone(holder).forEach(job -> end(job, true));
         reads.onHolderGone(holder);
         tellIfOver();

@@ -196,7 +196,7 @@ final class ClientTable {
     Replica.AddRequest withdraw(Request request, @Nullable EngineRequest running) {
         var ending = remove(request, running);
         var submit = ending.client.submit;
-        if (running != null && running.numOutputTokens() > 0) {
+        if (running != null && running.numOutputTokens() > 0 && !request.isPrefillLeg()) {
             return submit.with(ending.request.resumed(ending.progress));
         }
         if (!request.isPrefillLeg()) {
@@ -226,6 +226,7 @@ final class ClientTable {
     private void count(Client client, int change) {
         numStreaming += client.submit.isStreaming() ? change : 0;
         numToCut += client.cutAfterTokens() > 0 ? change : 0;
+        counters.onCountedElsewhere(client.submit.isCountedElsewhere() ? change : 0);
     }
 
     private Client clientOf(long requestId) {

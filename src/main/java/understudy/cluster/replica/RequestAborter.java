@@ -123,6 +123,17 @@ final class RequestAborter {
         return true;
     }
 
+    /** Sends a request back to the router, if it is here and has no token; returns whether it did. */
+    boolean withdraw(long requestId, ActorRef<Router.Command> router) {
+        var running = engine.engine().find(requestId);
+        if (!clients.contains(requestId) || (running != null && running.numOutputTokens() > 0)) {
+            return false;
+        }
+        var request = clients.request(requestId);
+        router.tell(new Router.Reroute(clients.withdraw(request, takeOut(request))));
+        return true;
+    }
+
     /** Aborts all requests for their senders. */
     void abortAll(long atNanos) {
         for (long id : clients.requestIds()) {
@@ -139,6 +150,7 @@ final class RequestAborter {
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
         parts.timers().cancel(request.id());
+        engine.onTakenOut(request.id());
         var progress = engine.engine().abort(request.id());
         if (progress != null) {
             // At once, since the next request in the queue may get the same handle.

@@ -118,6 +118,8 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         } else if (command instanceof Replica.Abort abort) {
             return onAbort(abort);
+        } else if (command instanceof Replica.Withdraw withdraw) {
+            return onWithdraw(withdraw);
         } else if (command instanceof Replica.Order order) {
             return onOrder(order);
         } else if (command instanceof Replica.CallEnded) {
@@ -204,6 +206,13 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
         if (!isDeferred(abort) && aborter.abort(abort.requestId(), clock.nowNanos())) {
+            steps.onRequestsGone();
+        }
+        return this;
+    }
+
+    private Behavior<Replica.Command> onWithdraw(Replica.Withdraw withdraw) {
+        if (!isDeferred(withdraw) && aborter.withdraw(withdraw.requestId(), peers.router())) {
             steps.onRequestsGone();
         }
         return this;

@@ -181,6 +181,7 @@ final class StepLoop {
 
     private void execute() {
         var plan = engine.endPlan(parts.clock().nowNanos());
+        tellEarly();
         aborter.failGivenUp(parts.clock().nowNanos());
         parts.counters().onPreempted(plan.preempted().size());
         if (plan.needsDevice()) {
@@ -224,11 +225,25 @@ final class StepLoop {
         return false;
     }
 
+    /** Tells all others what a plan has brought without a step, as if it were one without a duration. */
+    private void tellEarly() {
+        var early = engine.engine().takeEarly();
+        if (early != null) {
+            long nowNanos = parts.clock().nowNanos();
+            tell(early, new ClusterEvent.Step(nowNanos, nowNanos, early.numSampled(), 0, ""));
+            settle();
+        }
+    }
+
     /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
     private boolean applyResult(long startNanos, long endNanos, DraftOutput drafts) {
         var plan = engine.oldestInFlight();
         var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens(), plan.kind());
-        var result = engine.update(endNanos, drafts);
+        return tell(engine.update(endNanos, drafts), step);
+    }
+
+    private boolean tell(StepResult result, ClusterEvent.Step step) {
+        long endNanos = step.endNanos();
         var clients = parts.clients();
         boolean hasToldTokens = clients.onSampled(result, endNanos);
         var ended = clients.finish(result.finished());

@@ -6,9 +6,12 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
+import understudy.engine.FinishReason;
+import understudy.faults.RequestFault;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.report.Outcome;
 import understudy.routing.ClusterView;
@@ -36,6 +39,10 @@ final class RequestDispatcher {
     private final AdmissionControl<RequestGate.Arrival> admission;
     private final SlowReplicas slowReplicas;
     private final @Nullable PrefillLegs prefillLegs;
+
+    /** Whether the replica that computes a prompt and the one that answers get the request at the same time. */
+    private final boolean arePaired;
+
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
     private int toldHeld;
@@ -72,6 +79,7 @@ final class RequestDispatcher {
                         gate,
                         prefillEvents,
                         keepsAccount);
+        arePaired = prefillLegs != null && spec.replicas().get(0).kvCache().isPushed();
         this.subscriber = subscriber;
     }
 
@@ -87,7 +95,10 @@ final class RequestDispatcher {
 
     /** Sends a request to the replica that its sender has asked for, without admission, and even if it is ejected. */
     private void sendTo(int replica, RequestGate.Arrival arrival) {
-        if (view.takesRequests(replica)) {
+        if (arePaired) {
+            String reason = "replica " + replica + " has a role, and takes requests only with another one";
+            gate.failUnserved(arrival.request(), arrival.replyTo(), reason);
+        } else if (view.takesRequests(replica)) {
             dispatch(arrival, replica, true, null);
         } else {
             gate.failUnserved(arrival.request(), arrival.replyTo(), "replica " + replica + " takes no requests");
@@ -96,14 +107,46 @@ final class RequestDispatcher {
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */
     void reroute(Replica.AddRequest back) {
-        var leg = prefillLegs == null ? null : prefillLegs.end(back.request().id());
+        if (back.isCountedElsewhere()) {
+            // The other replica has the request, too: it is sent again from there.
+            endPaired(back.request().id(), new Replica.Withdraw(back.request().id()));
+            return;
+        }
+        var leg = prefillLegs == null || arePaired
+                ? null
+                : prefillLegs.end(back.request().id());
         if (leg != null) {
             retry(leg.arrival());
             return;
         }
         view.onEnded(back.request().id());
         var request = back.request().withoutRemoteKv();
-        retry(new RequestGate.Arrival(request, back.replyTo(), back.isStreaming(), back.fault(), back.numRetries()));
+        var rest =
+                new RequestGate.Arrival(request, back.replyTo(), back.isStreaming(), back.fault(), back.numRetries());
+        if (prefillLegs == null || !arePaired || !prefillLegs.retryAfter(rest)) {
+            retry(rest);
+        }
+    }
+
+    /**
+     * A prompt has ended, or failed, whose request another replica has had from the beginning.
+     *
+     * @param word to that replica, or null if all is well
+     */
+    private void endPaired(long requestId, Replica.@Nullable Command word) {
+        var leg = Objects.requireNonNull(prefillLegs).end(requestId);
+        if (leg == null) {
+            return;
+        }
+        if (word != null) {
+            replicas.get(leg.decoder()).tell(word);
+        }
+        var retry = leg.retry();
+        if (retry != null && leg.isAborted()) {
+            gate.abort(retry.request(), retry.replyTo());
+        } else if (retry != null) {
+            retry(retry);
+        }
     }
 
     private void retry(RequestGate.Arrival arrival) {
@@ -190,7 +233,7 @@ final class RequestDispatcher {
 
     /** Returns how many requests wait here. */
     int numWaiting() {
-        return admission.numWaiting();
+        return admission.numWaiting() + (prefillLegs == null ? 0 : prefillLegs.numToRetry());
     }
 
     private void route(RequestGate.Arrival arrival) {
@@ -211,12 +254,35 @@ final class RequestDispatcher {
                     policy.explain(view)));
         }
         int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
-        if (request.kvTransfer() != null) {
+        if (prefillLegs != null && arePaired) {
+            dispatchPair(prefillLegs, arrival, chosen);
+        } else if (request.kvTransfer() != null) {
             dispatch(arrival, chosen, false, null); // a proxy outside has decided who computes the prompt
         } else if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
-            prefillLegs.begin(arrival, chosen, clock.nowNanos());
+            prefillLegs.begin(arrival, chosen, clock.nowNanos(), null);
         } else {
             fetchOrDispatch(arrival, chosen);
+        }
+    }
+
+    /** Sends a request to a replica that computes its prompt, then to the one that answers, whose words follow to the first. */
+    private void dispatchPair(PrefillLegs legs, RequestGate.Arrival arrival, int decoder) {
+        if (!legs.arePossible()) {
+            gate.failUnserved(arrival.request(), arrival.replyTo(), "no replica computes prompts");
+            return;
+        }
+        var fault = fault(arrival, decoder);
+        if (fault.fails()) {
+            gate.failInjected(arrival, fault, decoder);
+            return;
+        }
+        int prefiller = legs.begin(arrival, decoder, clock.nowNanos(), replicas.get(decoder));
+        if (prefiller >= 0) {
+            var request = arrival.request();
+            var params =
+                    KvTransferParams.remotePrefill(prefiller, request.prompt().length(), 0);
+            var paired = arrival.with(request.withTransfer(request.sampling(), params));
+            send(paired, decoder, false, replicas.get(prefiller), fault);
         }
     }
 
@@ -234,6 +300,13 @@ final class RequestDispatcher {
 
     /** A prompt is computed, or has failed, or its request was given up. */
     void onPrefillEvent(RequestEvent event) {
+        if (arePaired) {
+            boolean isComputed =
+                    event instanceof RequestEvent.Finished finished && finished.reason() != FinishReason.ABORT;
+            var gone = new Replica.ForMemory(new KvExchange.PeerGone(event.requestId()));
+            endPaired(event.requestId(), isComputed ? null : gone);
+            return;
+        }
         var leg = Objects.requireNonNull(prefillLegs).end(event.requestId());
         if (leg == null) {
             return;
@@ -272,12 +345,26 @@ final class RequestDispatcher {
     /** @param kvHolder the replica that holds the KV of the prompt, or null if none does */
     private void dispatch(
             RequestGate.Arrival arrival, int chosen, boolean isPinned, @Nullable ActorRef<Replica.Command> kvHolder) {
-        var request = arrival.request();
-        var fault = arrival.isRerouted() ? arrival.fault() : arrival.fault().plus(gate.next(chosen));
+        var fault = fault(arrival, chosen);
         if (fault.fails()) {
             gate.failInjected(arrival, fault, chosen);
-            return;
+        } else {
+            send(arrival, chosen, isPinned, kvHolder, fault);
         }
+    }
+
+    /** Returns the fault of a request on its way to a replica; those that come back have theirs. */
+    private RequestFault fault(RequestGate.Arrival arrival, int chosen) {
+        return arrival.isRerouted() ? arrival.fault() : arrival.fault().plus(gate.next(chosen));
+    }
+
+    private void send(
+            RequestGate.Arrival arrival,
+            int chosen,
+            boolean isPinned,
+            @Nullable ActorRef<Replica.Command> kvHolder,
+            RequestFault fault) {
+        var request = arrival.request();
         view.onDispatched(chosen);
         if (keepsAccount) {
             int numCached = isPinned ? 0 : policy.cachedTokens(chosen);

@@ -28,6 +28,7 @@ import understudy.engine.EngineTraits;
 import understudy.engine.Hardware.KvRoom;
 import understudy.engine.RequestLimits;
 import understudy.engine.sglang.SglangSpec;
+import understudy.engine.sglang.SglangSpecBuilder;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.radix.RadixKvCache;
@@ -86,16 +87,15 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
         this.result = result;
         var config = recording.schedulerConfig();
         var hasher = new Xxh3BlockHasher(config.memory().pageSize());
-        var settings = new SglangSpec(
-                config,
-                new RadixSpec(config.memory(), config.maxModelLen(), hasher, false),
-                RequestLimits.NONE,
-                KvRoom.GIVEN,
-                null,
-                1,
-                1,
-                1,
-                Map.of());
+        var settings = SglangSpecBuilder.builder()
+                .config(config)
+                .kvCache(new RadixSpec(config.memory(), config.maxModelLen(), hasher, false))
+                .limits(RequestLimits.NONE)
+                .room(KvRoom.GIVEN)
+                .numRanks(1)
+                .loraModules(Map.of())
+                .decoding(new SglangSpec.Decoding(0, 1))
+                .build();
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());
         requestEvents = context.messageAdapter(RequestEvent.class, Ignored::new);

@@ -35,6 +35,30 @@ final class DecodeRoleScheduler extends RoleScheduler {
     }
 
     @Override
+    int numWaiting() {
+        return super.numWaiting() + preallocQueue.size() + retractedQueue.size();
+    }
+
+    @Override
+    int pollingInterval() {
+        return role.decodePollingInterval();
+    }
+
+    @Override
+    long stateNumber() {
+        long number = super.stateNumber() * PRIME + preallocQueue.size();
+        return (number * PRIME + retractedQueue.size()) * PRIME + transferQueue.size();
+    }
+
+    @Override
+    List<SglangRequest> queued() {
+        var all = new ObjectArrayList<>(preallocQueue);
+        all.addAll(retractedQueue);
+        all.addAll(transferQueue);
+        return all;
+    }
+
+    @Override
     boolean isIdle() {
         return preallocQueue.isEmpty() && retractedQueue.isEmpty() && transferQueue.isEmpty();
     }
@@ -59,10 +83,9 @@ final class DecodeRoleScheduler extends RoleScheduler {
             leaveSlot(request);
         } else if (preallocQueue.contains(request) || transferQueue.contains(request)) {
             request.requirePeer().abort();
-        } else {
-            retractedQueue.remove(request);
         }
-        return super.abort(request);
+        boolean wasRetracted = retractedQueue.remove(request);
+        return super.abort(request) || wasRetracted;
     }
 
     @Override
@@ -118,7 +141,7 @@ final class DecodeRoleScheduler extends RoleScheduler {
 
     private void preallocate() {
         numTurns = (numTurns + 1) % role.decodePollingInterval();
-        if (numTurns != 0) {
+        if (numTurns != 0 || admitsNone()) {
             runPrebuilt();
             return;
         }
@@ -127,8 +150,7 @@ final class DecodeRoleScheduler extends RoleScheduler {
             if (state == Peer.State.FAILED) {
                 preallocQueue.remove(request);
                 handshaken.remove(request);
-                request.isFinished = true;
-                request.hasFailed = true;
+                leave(request, true);
             }
         }
         handshaken.clear();
@@ -185,12 +207,12 @@ final class DecodeRoleScheduler extends RoleScheduler {
             if (state == Peer.State.FAILED) {
                 transferQueue.remove(request);
                 drop(request);
-                request.isFinished = true;
-                request.hasFailed = true;
+                leave(request, true);
                 returnMetadata(request);
             } else if (state == Peer.State.SUCCESS) {
                 transferQueue.remove(request);
                 request.hasEnded = request.sample(1);
+                request.hasUntoldToken = true;
                 returnMetadata(request);
                 waiting.add(request);
                 plan.transferred.add(request);
@@ -210,6 +232,7 @@ final class DecodeRoleScheduler extends RoleScheduler {
             end(request, request.hasEnded);
             if (request.isFinished) {
                 release(request);
+                leave(request, false);
             } else {
                 running.add(request);
             }

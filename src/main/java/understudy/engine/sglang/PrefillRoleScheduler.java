@@ -30,6 +30,23 @@ final class PrefillRoleScheduler extends RoleScheduler {
     }
 
     @Override
+    int numWaiting() {
+        return super.numWaiting() + bootstrapQueue.size();
+    }
+
+    @Override
+    long stateNumber() {
+        return super.stateNumber() * PRIME + bootstrapQueue.size() * PRIME + inflightQueue.size();
+    }
+
+    @Override
+    List<SglangRequest> queued() {
+        var all = new ObjectArrayList<>(bootstrapQueue);
+        all.addAll(inflightQueue);
+        return all;
+    }
+
+    @Override
     public Map<String, List<SglangRequest>> roleQueues() {
         return Map.of("bootstrap", bootstrapQueue, "inflight", inflightQueue);
     }
@@ -105,8 +122,7 @@ final class PrefillRoleScheduler extends RoleScheduler {
         }
         returnMetadata(request);
         request.isHandshakePending = false;
-        request.isFinished = true;
-        request.hasFailed = true;
+        leave(request, true);
     }
 
     @Override
@@ -252,8 +268,7 @@ final class PrefillRoleScheduler extends RoleScheduler {
             } else if (state == Peer.State.SUCCESS || state == Peer.State.FAILED) {
                 inflightQueue.remove(request);
                 release(request);
-                request.isFinished = true;
-                request.hasFailed |= state == Peer.State.FAILED;
+                leave(request, state == Peer.State.FAILED);
                 ended.add(request);
             }
         }

@@ -19,6 +19,7 @@ import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
+import understudy.kvcache.radix.RadixAsk;
 
 /**
  * SGLang's scheduler as an engine: a turn is a step. With overlapping results two steps are in flight, so that the plan of
@@ -50,12 +51,27 @@ public final class SglangEngine implements Engine, EngineLoad {
     private final List<SglangRequest> lost = new ArrayList<>();
     private final SglangCounts counts = new SglangCounts();
 
+    /** What it says to engines with the other role, or null if it has none, or if its peers are a script. */
+    private final @Nullable RoleTalk talk;
+
+    private final StepResult early;
+    private boolean hasEarly;
+
+    /** Changes of the memory that are left from the end of the turn before, to be told before anything is asked. */
+    private @Nullable RadixAsk ofLastTurn;
+
+    /** Turn that is planned, while it is still said what that means to other engines. */
+    private @Nullable SglangPlan turn;
+
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = CHANGED;
 
+    /** Empty plans in a row that have changed nothing. */
+    private int numSame;
+
     /** Creates an engine without requests. */
     public SglangEngine(SglangConfig config) {
-        this(config, SglangEngine::options);
+        this(config, config.disaggregation() == null ? SglangEngine::options : SglangEngine::sharedOptions, true);
     }
 
     /**
@@ -64,8 +80,14 @@ public final class SglangEngine implements Engine, EngineLoad {
      * @param options returns the options of a request that only SGLang has
      */
     public SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options) {
+        this(config, options, false);
+    }
+
+    private SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options, boolean talks) {
         this.config = config;
         scheduler = SglangScheduler.create(config);
+        talk = talks && scheduler instanceof RoleScheduler role ? new RoleTalk(role) : null;
+        early = new StepResult(0, false);
         var verification = config.verification();
         result = new StepResult(verification == null ? 0 : verification.numSteps(), false);
         all = new RequestTable<>((request, handle, queuedNanos) ->
@@ -77,8 +99,16 @@ public final class SglangEngine implements Engine, EngineLoad {
     }
 
     private static SglangRequest.Options options(Request request) {
+        return options(request, null);
+    }
+
+    private static SglangRequest.Options sharedOptions(Request request) {
+        return options(request, new RunPeer());
+    }
+
+    private static SglangRequest.Options options(Request request, @Nullable Peer peer) {
         return new SglangRequest.Options(
-                request.hasPriority() ? (long) request.priority() : null, request.tenant(), null);
+                request.hasPriority() ? (long) request.priority() : null, request.tenant(), peer);
     }
 
     /** Returns the scheduler, to look at. */
@@ -103,8 +133,19 @@ public final class SglangEngine implements Engine, EngineLoad {
         if (least != added) {
             scheduler.add(added);
             isIdle = false;
+            if (talk != null) {
+                onShared(talk, added);
+            }
         }
         return added;
+    }
+
+    /** What another engine computes, is nothing that is to be computed here. */
+    private static void onShared(RoleTalk talk, SglangRequest added) {
+        talk.onQueued(added);
+        if (!talk.isPrefill()) {
+            added.numComputedTokens = added.numPromptTokens();
+        }
     }
 
     /** Gives up a request because too many wait: a new one, or a less important one ({@code _abort_on_queued_limit}). */
@@ -145,12 +186,29 @@ public final class SglangEngine implements Engine, EngineLoad {
         nowNanos = atNanos;
         expire();
         scheduler.setNow(atNanos);
+        if (talk != null) {
+            var settlement = scheduler.endTurn();
+            ofLastTurn = settlement.isEmpty() ? null : settlement;
+            talk.onSent();
+            talk.onBegun();
+        }
+        turn = null;
         scheduler.begin();
     }
 
     @Override
     public @Nullable KvAsk next() {
-        return scheduler.next();
+        if (talk == null) {
+            return scheduler.next();
+        }
+        var ask = ofLastTurn != null ? ofLastTurn : scheduler.next();
+        ofLastTurn = null;
+        if (ask != null || turn != null) {
+            return ask;
+        }
+        turn = scheduler.plan();
+        talk.onSent();
+        return talk.take();
     }
 
     @Override
@@ -160,26 +218,92 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     @Override
     public StepPlan plan() {
-        var turn = scheduler.plan();
+        var planned = turn != null ? turn : scheduler.plan();
         step = steps[(int) (++numSteps % steps.length)];
         step.begin(numSteps);
-        counts.onGivenWay(turn);
-        turn.retracted().forEach(this::onPreempted);
-        turn.preempted().forEach(this::onPreempted);
-        turn.lost().forEach(this::onLost);
-        turn.outOfMemory().forEach(this::onOutOfMemory);
-        turn.turnedAway().forEach(each -> turnAway(each.request(), each.isForOther()));
+        counts.onGivenWay(planned);
+        planned.retracted().forEach(this::onPreempted);
+        planned.preempted().forEach(this::onPreempted);
+        planned.lost().forEach(this::onLost);
+        planned.outOfMemory().forEach(this::onOutOfMemory);
+        planned.turnedAway().forEach(each -> turnAway(each.request(), each.isForOther()));
         var chunk = scheduler.takeAbortedChunk();
         if (chunk != null) {
             all.remove(chunk);
         }
-        var batch = turn.batch();
+        if (talk != null) {
+            takeOver(talk, planned);
+        }
+        var batch = planned.batch();
         if (batch != null) {
             schedule(batch);
-            counts.onBatch(turn, scheduler.newTokenRatio());
-            step.setLoadNanos(turn.loadNanos);
+            counts.onBatch(planned, scheduler.newTokenRatio());
+            step.setLoadNanos(planned.loadNanos);
         }
         return step;
+    }
+
+    /** Takes over what has come from another engine, and what has gone there. */
+    private void takeOver(RoleTalk said, SglangPlan planned) {
+        early.begin(numSteps, nowNanos);
+        hasEarly = false;
+        planned.preallocated().forEach(request -> request.onPlaced(nowNanos, numSteps));
+        planned.resumed().forEach(request -> {
+            request.numComputedTokens = request.end;
+            request.isSeated = true;
+        });
+        planned.prebuilt().forEach(this::tellFirstToken);
+        for (var request : planned.transferred()) {
+            if (request.hasUntoldToken) {
+                // It has the token, but no seat; its sender is told later, when it has one.
+                request.onTokens(1, nowNanos);
+            }
+        }
+        said.takeEnded().forEach(this::onEndedOutside);
+    }
+
+    private void tellFirstToken(SglangRequest request) {
+        if (request.hasUntoldToken) {
+            request.hasUntoldToken = false;
+            long gap = request.onTokens(1, nowNanos);
+            if (gap >= 0) {
+                early.addGap(gap);
+            }
+            early.addSampled(request, 1);
+            hasEarly = true;
+        }
+    }
+
+    private void onEndedOutside(SglangRequest request) {
+        if (!request.isGivenUp && request.hasFailed()) {
+            givenUp.add(new GivenUp(request, false, "The KV transfer has failed."));
+        } else if (!request.isGivenUp) {
+            if (isPrefillRole()) {
+                early.addSampled(request, 1);
+            }
+            early.addFinished(request);
+            hasEarly = true;
+        }
+        all.remove(request);
+    }
+
+    private boolean isPrefillRole() {
+        return talk != null && talk.isPrefill();
+    }
+
+    @Override
+    public @Nullable StepResult takeEarly() {
+        boolean isThere = hasEarly;
+        hasEarly = false;
+        return isThere ? early : null;
+    }
+
+    @Override
+    public void onKvArrived(long requestId) {
+        var request = find(requestId);
+        if (request != null && request.peer instanceof RunPeer peer) {
+            peer.hear();
+        }
     }
 
     private void onPreempted(SglangRequest request) {
@@ -271,6 +395,11 @@ public final class SglangEngine implements Engine, EngineLoad {
     }
 
     private void onSampled(SglangRequest request, int numSampled) {
+        if (isPrefillRole()) {
+            // Its sender gets the token with the end, when the KV has arrived.
+            request.onTokens(numSampled, resultNanos);
+            return;
+        }
         int count = hasVerified && request.isFinished ? request.cutAnswer() : numSampled;
         var verification = config.verification();
         if (hasVerified && verification != null) {
@@ -299,8 +428,13 @@ public final class SglangEngine implements Engine, EngineLoad {
             return null;
         }
         request.isGivenUp = true;
-        if (scheduler.abort(request) || lost.remove(request)) {
+        boolean isGone = scheduler.abort(request) || lost.remove(request);
+        if (isGone) {
             all.remove(request);
+        } else if (talk != null) {
+            // The other engine gives it up, too, and may send the same request again before this one has let go of it.
+            request.requirePeer().abort();
+            all.hide(request);
         }
         return request;
     }
@@ -341,24 +475,28 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     /**
      * An empty turn may follow from one in which all that ran have ended or were retracted, since the flag that stops
-     * admissions is taken back there. The law is broken if such a turn changes nothing: then no later one does.
+     * admissions is taken back there. The law is broken if such a turn changes nothing: then no later one does, unless
+     * another engine is waited for.
      */
     @Override
     public boolean parks(StepPlan empty, boolean isWoken) {
         scheduler.onIdle(false);
         isIdle = numToServe() == 0;
-        long state = ((long) scheduler.waiting().size() << Integer.SIZE)
-                + scheduler.running().size() * 2L
-                + (scheduler.isFull() ? 1 : 0);
+        long state = scheduler.stateNumber();
         boolean isSame = state == emptyState
                 && !isWoken
                 && !scheduler.defersPrefills()
                 && empty.preempted().isEmpty();
         emptyState = state;
-        if (!isIdle && isSame) {
+        numSame = isSame ? numSame + 1 : 0;
+        if (isIdle || numSame < scheduler.pollingInterval()) {
+            return false;
+        }
+        numSame = 0;
+        if (talk == null || !talk.awaitsPeer()) {
             throw idleWithWork();
         }
-        return false;
+        return true;
     }
 
     @Override
@@ -378,7 +516,7 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     @Override
     public int numWaiting() {
-        return scheduler.waiting().size();
+        return scheduler.numWaiting();
     }
 
     @Override

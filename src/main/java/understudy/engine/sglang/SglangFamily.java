@@ -36,7 +36,13 @@ public final class SglangFamily implements EngineFamily {
                         "hash-seed",
                         "kv-events",
                         "tiers.host.bandwidth",
-                        "tiers.host.bandwidth-both-ways"),
+                        "tiers.host.bandwidth-both-ways",
+                        "transfer.bandwidth",
+                        "transfer.handshake",
+                        "transfer.post",
+                        "transfer.per-descriptor",
+                        "transfer.notify",
+                        "transfer.timeout"),
                 why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }

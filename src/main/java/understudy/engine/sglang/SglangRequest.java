@@ -7,6 +7,7 @@ import understudy.engine.FinishReason;
 import understudy.engine.Request;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.radix.RadixLookup;
 
 /** Request inside SGLang's scheduler ({@code managers/schedule_batch.py}, {@code Req}). */
@@ -81,7 +82,11 @@ public final class SglangRequest extends EngineRequest {
     /** Tokens whose KV is there, or will be once the batches in flight have run. */
     int numComputedTokens;
 
+    /** Whether it has a token that its sender was not told of, since it came with the KV of the prompt. */
+    boolean hasUntoldToken;
+
     private int numNewTokens;
+    private ExternalMatch external = ExternalMatch.NONE;
 
     /** Tokens of the last result that are behind the end of the answer. */
     private int numBehindEnd;
@@ -201,6 +206,15 @@ public final class SglangRequest extends EngineRequest {
         prefixCacheEvents = isCaching ? PrefixCacheEvents.ofContent(numFound, false) : PrefixCacheEvents.NONE;
     }
 
+    /** Records the time at which it got places for the KV of its prompt, which another engine computes. */
+    void onPlaced(long atNanos, long step) {
+        scheduledNanos = atNanos;
+        numCachedTokens = numPromptTokens();
+        external = new ExternalMatch(numPromptTokens(), true, KvSource.PEER);
+        isSeated = true;
+        lastStep = step;
+    }
+
     /** Counts a loss of its places. */
     void onPreempted() {
         numPreemptions++;
@@ -244,7 +258,7 @@ public final class SglangRequest extends EngineRequest {
 
     @Override
     public ExternalMatch external() {
-        return ExternalMatch.NONE;
+        return external;
     }
 
     @Override

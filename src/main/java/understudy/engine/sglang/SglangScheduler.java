@@ -817,8 +817,27 @@ public class SglangScheduler {
         return numSlots - slots.size();
     }
 
+    /** Returns how many requests wait for their places, in any queue. */
+    int numWaiting() {
+        return waiting.size();
+    }
+
+    /** Returns the turns in which each queue is looked at once. */
+    int pollingInterval() {
+        return 1;
+    }
+
+    /** Returns a number that changes with every change of the queues, to find out whether anything happens. */
+    long stateNumber() {
+        return ((long) waiting.size() << Integer.SIZE) + running.size() * 2L + (isFull ? 1 : 0);
+    }
+
+    final boolean admitsNone() {
+        return admitsNone;
+    }
+
     /** Returns these requests: those that run, then those of the last prefill. */
-    final List<SglangRequest> seated() {
+    List<SglangRequest> seated() {
         var seated = new LinkedHashSet<>(running);
         seated.addAll(lastRequests);
         if (chunked != null) {

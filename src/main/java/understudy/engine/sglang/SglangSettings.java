@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineFamily.KvUse;
@@ -23,6 +24,8 @@ import understudy.transfer.TransferSettings;
 final class SglangSettings {
     private static final int MAX_PAGE_SIZE = 4096;
     private static final int MAX_REQUESTS = 1_000_000;
+    private static final int MAX_POLLING_INTERVAL = 1000;
+    private static final String RESERVED = "num-reserved-decode-tokens";
     private static final double MIB_PER_GIB = 1024;
 
     /** Tokens per block of the number of blocks that stands for an unknown model or GPU. */
@@ -125,6 +128,9 @@ final class SglangSettings {
         if (hardware.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
         }
+        if (use.hasConnector()) {
+            requireNoFeature(hierarchy, verification, window);
+        }
         var memory = new RadixConfig(
                 pageSize,
                 maxTotalTokens,
@@ -175,16 +181,48 @@ final class SglangSettings {
                 pageSize,
                 0,
                 true);
-        return new SglangSpec(
-                config,
-                radix,
-                limits,
-                room,
-                drafts(verification),
-                verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
-                share,
-                numRanks,
-                loraPaths());
+        return SglangSpecBuilder.builder()
+                .config(config)
+                .kvCache(radix)
+                .limits(limits)
+                .room(room)
+                .drafts(drafts(verification))
+                .draftsNanos(verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"))
+                .memFractionStatic(share)
+                .numRanks(numRanks)
+                .loraModules(loraPaths())
+                .decoding(decoding(use, maxTotalTokens))
+                .build();
+    }
+
+    private SglangSpec.Decoding decoding(KvUse use, int maxTotalTokens) {
+        int numReserved = own.wholeNumber(RESERVED, 0, EngineSizes.MAX_TOKENS);
+        if (use.hasConnector() && numReserved >= maxTotalTokens) {
+            throw own.unusable(RESERVED, "which must be less than the " + maxTotalTokens + " tokens of the pool");
+        }
+        return new SglangSpec.Decoding(
+                numReserved, own.wholeNumber("disaggregation-decode-polling-interval", 1, MAX_POLLING_INTERVAL));
+    }
+
+    /** Nothing is known of these features in engines with roles. */
+    private void requireNoFeature(
+            RadixConfig.@Nullable Hierarchy hierarchy,
+            SglangConfig.@Nullable Verification verification,
+            RadixConfig.@Nullable Window window) {
+        String why = "which goes without roles here; ";
+        if (hierarchy != null) {
+            throw own.unusable(HIERARCHY, why + "set it to false");
+        }
+        if (verification != null) {
+            throw own.unusable(ALGORITHM, why + "set it to none");
+        }
+        if (window != null) {
+            throw own.unusable(DISABLE_HYBRID, "but groups have roles, which takes one pool here; set it to true");
+        }
+        if (hardware.lockstepSize() > 1) {
+            throw own.unusable(DP_ATTENTION, why + "set latency.data-parallel-size = 1");
+        }
+        own.requireDefaults(List.of(LORA, DELAYER, INTERVAL), why + "leave the default");
     }
 
     private Map<String, String> loraPaths() {

@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -34,7 +35,9 @@ import understudy.settings.Section;
  * @param memFractionStatic share of the memory for weights and KV
  * @param numRanks replicas that step together, with DP attention; 1 without
  * @param loraModules paths by name of the adapters that a server has from its start
+ * @param decoding settings for the role in which it answers only
  */
+@RecordBuilder
 public record SglangSpec(
         SglangConfig config,
         RadixSpec kvCache,
@@ -44,8 +47,20 @@ public record SglangSpec(
         double draftsNanos,
         double memFractionStatic,
         int numRanks,
-        Map<String, String> loraModules)
+        Map<String, String> loraModules,
+        Decoding decoding)
         implements EngineSpec {
+    /** Up to so many running requests a decoding engine has rows for twice as many more ({@code model_runner.py}). */
+    private static final int MAX_RUNNING_WITH_EXTRA_SLOTS = 32;
+
+    /**
+     * Settings of an engine that decodes what others have prefilled.
+     *
+     * @param numReservedTokens tokens that are kept free for each request that is there ({@code num_reserved_decode_tokens})
+     * @param pollingInterval turns between two looks at those that are to come ({@code
+     *     disaggregation_decode_polling_interval})
+     */
+    public record Decoding(int numReservedTokens, int pollingInterval) {}
 
     @Override
     public Engine createEngine() {
@@ -59,16 +74,38 @@ public record SglangSpec(
 
     @Override
     public SglangSpec comparedBy(BlockHasher hasher) {
-        return new SglangSpec(
-                config,
-                kvCache.withHasher(hasher),
-                limits,
-                room,
-                drafts,
-                draftsNanos,
-                memFractionStatic,
-                numRanks,
-                loraModules);
+        return with(config, kvCache.withHasher(hasher), limits);
+    }
+
+    /**
+     * An engine that decodes has no tree. What could never get its places there, with those that are kept free, is turned away;
+     * in SGLang it waits for ever.
+     */
+    @Override
+    public SglangSpec withRole(boolean isPrefill) {
+        var memory = kvCache.radix().inRole(isPrefill);
+        int maxRunning = config.maxRunningRequests();
+        var role = new SglangConfig.Disaggregation(
+                isPrefill,
+                decoding.numReservedTokens,
+                decoding.pollingInterval,
+                maxRunning <= MAX_RUNNING_WITH_EXTRA_SLOTS ? 2 * maxRunning : 0,
+                0);
+        return with(
+                SglangConfigBuilder.builder(config)
+                        .disaggregation(role)
+                        .memory(memory)
+                        .build(),
+                new RadixSpec(memory, kvCache.maxModelLen(), kvCache.hasher(), kvCache.recordsEvents()),
+                isPrefill ? limits : limits.withLess(decoding.numReservedTokens));
+    }
+
+    private SglangSpec with(SglangConfig newConfig, RadixSpec newCache, RequestLimits newLimits) {
+        return SglangSpecBuilder.builder(this)
+                .config(newConfig)
+                .kvCache(newCache)
+                .limits(newLimits)
+                .build();
     }
 
     @Override

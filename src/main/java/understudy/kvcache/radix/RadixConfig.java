@@ -38,6 +38,20 @@ public record RadixConfig(
         return 2 * Math.max(each, numDraftTokens);
     }
 
+    /** Returns the memory of an engine in a role: freed pages are sorted, and one that decodes has no tree. */
+    public RadixConfig inRole(boolean isPrefill) {
+        return new RadixConfig(
+                pageSize,
+                maxTotalTokens,
+                disableRadixCache || !isPrefill,
+                chunksPrefill,
+                evictionPolicy,
+                eagleReserve,
+                true,
+                window,
+                hierarchy);
+    }
+
     /**
      * Sliding window of some layers, which have a pool of their own.
      *

@@ -21,6 +21,7 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.connector.PushWord;
 
 /**
  * The KV memory of an SGLang replica, as others see it. Its scheduler asks {@link RadixAsk}s and nothing else, and says
@@ -38,7 +39,7 @@ public final class RadixKvCache implements KvCache {
     /** Creates an empty memory. */
     public RadixKvCache(RadixSpec spec) {
         this.spec = spec;
-        events = spec.recordsEvents() && spec.publishesEvents() ? new BlockEvents(spec.hasher()) : null;
+        events = spec.recordsEvents() ? new BlockEvents(spec.hasher()) : null;
         memory = create();
     }
 
@@ -58,6 +59,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public KvAnswer answer(KvAsk.OfFamily ask) {
         return memory.answer((RadixAsk) ask);
+    }
+
+    @Override
+    public List<PushWord> takePushWords() {
+        return memory.takePushWords();
     }
 
     @Override
@@ -175,8 +181,8 @@ public final class RadixKvCache implements KvCache {
     public long[] blockHashes() {
         var hashes = new LongArrayList();
         for (var node : memory.tree().nodes()) {
-            for (long hash : node.blockHashes) {
-                hashes.add(hash);
+            if (node.isOnDevice()) {
+                hashes.addElements(hashes.size(), node.blockHashes);
             }
         }
         return hashes.toLongArray();

@@ -8,6 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.figure.OwnFigure;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.PushWord;
 
 /**
  * SGLang's KV memory: tables of requests, the tree, and the pool ({@code mem_cache/common.py}, {@code radix_cache.py},
@@ -24,6 +25,7 @@ public class RadixMemory {
     private final boolean isCaching;
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
     private final ObjectArrayList<@Nullable RadixSequence> sequences = new ObjectArrayList<>();
+    private List<PushWord> pushWords = List.of();
 
     RadixMemory(RadixConfig config, PagePool pool, RadixTree tree) {
         this.config = config;
@@ -197,6 +199,18 @@ public class RadixMemory {
         if (isCaching) {
             stats = stats.plus(isAgain, numTokens, numFound);
         }
+    }
+
+    /** Hands words on to those who move KV; see {@link #takePushWords}. */
+    public final void say(List<PushWord> words) {
+        pushWords = words;
+    }
+
+    /** Returns the words of the last question that had any, if it was put since the last call. */
+    final List<PushWord> takePushWords() {
+        var taken = pushWords;
+        pushWords = List.of();
+        return taken;
     }
 
     final RadixTree tree() {

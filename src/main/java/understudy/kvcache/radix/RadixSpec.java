@@ -56,12 +56,17 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     }
 
     @Override
+    public boolean isPushed() {
+        return true;
+    }
+
+    @Override
     public boolean tellsOfAnyBlocks() {
         return true;
     }
 
     @Override
     public boolean publishesEvents() {
-        return radix.window() == null && radix.hierarchy() == null;
+        return true;
     }
 }

@@ -39,6 +39,13 @@ public final class TransferRecorder {
         }
     }
 
+    /** Adds a transfer of pages that has ended, which was not asked for by the replica that needs them. */
+    public void addPush(TransferEnded ended, int numPages) {
+        if (isOn) {
+            counters.reads().add(ended, numPages * descriptorsPerBlock);
+        }
+    }
+
     private int numDescriptors(TransferJob job) {
         return job.kind() == TransferJob.Kind.READ
                 ? job.gpuBlocks().size() * descriptorsPerBlock

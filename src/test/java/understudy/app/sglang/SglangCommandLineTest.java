@@ -74,6 +74,40 @@ final class SglangCommandLineTest {
         assertThat(scenario.blockSize()).isEqualTo(16);
     }
 
+    /** Eight GPUs in four ranks: each has two for its attention. */
+    @Test
+    void dpAttention_dividesTheGpusAmongRanks() {
+        var given = of("deepseek-ai/DeepSeek-R1 --tp 8 --dp 4 --enable-dp-attention --enable-prefill-delayer");
+
+        assertThat(given.settings())
+                .containsEntry("cluster.replicas", "4")
+                .containsEntry("latency.data-parallel-size", "4")
+                .containsEntry("latency.tensor-parallel-size", "2")
+                .containsEntry("engine.sglang.enable-prefill-delayer", "true");
+    }
+
+    @Test
+    void adapters_haveNamesOrPaths() {
+        var given = SglangCommandLine.of(
+                List.of(
+                        "Qwen/Qwen3-8B",
+                        "--lora-paths",
+                        "a=/adapters/a",
+                        "/adapters/b",
+                        "{\"lora_name\": \"c\", \"lora_path\": \"/adapters/c\"}",
+                        "--max-loras-per-batch",
+                        "4"),
+                Map.of());
+
+        assertThat(given.settings())
+                .containsEntry("engine.sglang.enable-lora", "true")
+                .containsEntry("engine.sglang.max-loras-per-batch", "4")
+                .containsEntry(
+                        "engine.sglang.lora-paths",
+                        "[\"a=/adapters/a\",\"/adapters/b=/adapters/b\",\"c=/adapters/c\"]");
+        assertThat(given.start(Map.of()).scenario().numReplicas()).isEqualTo(1);
+    }
+
     @Test
     void serverListensWhereSglangDoes() {
         var http = of("--model-path Qwen/Qwen3-8B")
@@ -156,6 +190,7 @@ final class SglangCommandLineTest {
                         + " explicit argument 'true'",
                 "m --port                            | --port needs a value",
                 "m --dtype int3                      | launch_server.py: error: argument --dtype: invalid choice: 'int3'",
+                "m --tp 8 --dp 3 --enable-dp-attention | --dp-size 3: must divide --tp-size 8 with --enable-dp-attention",
                 "Qwen/Qwen3-8B --page-size 0         | --page-size: engine.sglang.page-size is \"0\"",
                 "Qwen/Qwen3-8B --schedule-policy x   | --schedule-policy: engine.sglang.schedule-policy is \"x\"",
                 "Qwen/Qwen3-8B --tp 3                | --tp-size: latency.tensor-parallel-size is \"3\", but the 32",

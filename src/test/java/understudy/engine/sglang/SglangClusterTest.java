@@ -1,7 +1,6 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +17,6 @@ import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
@@ -195,7 +193,12 @@ final class SglangClusterTest {
                 "24 | engine.sglang { enable-hierarchical-cache = true, disable-overlap-schedule = true }",
                 "25 | workload.priorities = 4, engine.sglang { max-running-requests = 2, enable-priority-scheduling = true,"
                         + " priority-scheduling-preemption-threshold = 0, enable-mixed-chunk = true }",
-                "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128"
+                "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128",
+                "26 | router.policy = kv-aware, engine.sglang.enable-hierarchical-cache = true,"
+                        + " kv-cache.tiers.host.bandwidth = 13",
+                "27 | router.policy = kv-aware, engine.sglang { enable-hierarchical-cache = true,"
+                        + " hicache-write-policy = write-back, page-size = 4 }, kv-cache.tiers.host.bandwidth = 1",
+                "28 | router.policy = prefix-aware, latency.llm = gpt-oss-20b, engine.sglang.page-size = 4"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
@@ -320,27 +323,5 @@ final class SglangClusterTest {
         assertThat(engines)
                 .extracting(group -> group.engine().kvCache().blockSize())
                 .containsExactly(8, 1, 32);
-    }
-
-    @Test
-    void rolesOfUnlikeEngines_areRefused() {
-        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
-                    cluster.groups = [
-                      { name = prefills, role = prefill, engine.kind = sglang }
-                      { name = decodes, role = decode, engine.kind = vllm }
-                    ]
-                    """))
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining("must have one engine.kind, not sglang and vllm");
-    }
-
-    @Test
-    void rolesOfSglang_areRefused() {
-        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
-                    engine.kind = sglang
-                    cluster.groups = [{ name = prefills, role = prefill }, { name = decodes, role = decode }]
-                    """))
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining("groups with roles and kv-connector = nixl, need engine.kind = vllm");
     }
 }
