@@ -43,6 +43,7 @@ import understudy.api.live.LiveReplica;
 import understudy.api.live.LiveView;
 import understudy.api.metrics.EngineMetrics;
 import understudy.api.metrics.RouterMetrics;
+import understudy.api.sglang.SchedulerReports;
 import understudy.api.sidechannel.SideChannelClient;
 import understudy.api.sidechannel.SideChannelServer;
 import understudy.cluster.Cluster;
@@ -87,6 +88,7 @@ public final class EmulationServer implements AutoCloseable {
         var registry = new PrometheusRegistry();
         var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
         var engineMetrics = new EngineMetrics(registry, settings, spec);
+        var reports = new SchedulerReports(spec);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);
@@ -94,8 +96,8 @@ public final class EmulationServer implements AutoCloseable {
         var malformedStreams = new MalformedStreams(spec.faults().streams());
         // On a thread of its own, not to hold up the emulation; unless that stands still for those who look at it.
         ActorSystem<?> home = ownsHost ? system : host.time().system();
-        var readers = new ArrayList<Consumer<ClusterEvent>>(
-                List.of(engineMetrics::on, view::on, routerMetrics::on, malformedStreams::on, this::onReplicas));
+        var readers = new ArrayList<Consumer<ClusterEvent>>(List.of(
+                engineMetrics::on, view::on, reports::on, routerMetrics::on, malformedStreams::on, this::onReplicas));
         if (kvEvents != null) {
             readers.add(kvEvents::accept);
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
@@ -124,7 +126,7 @@ public final class EmulationServer implements AutoCloseable {
                 .sessions(new Sessions())
                 .loras(new LoraAdapters(settings.loras()))
                 .build();
-        ports = new HttpPorts(api, spec, new LiveFeed(api, view, spec.router().policyName()));
+        ports = new HttpPorts(api, spec, new LiveFeed(api, view, spec.router().policyName()), reports);
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
             state.failAll(ApiException.failed());

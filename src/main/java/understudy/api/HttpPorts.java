@@ -51,8 +51,11 @@ import understudy.api.pooling.EmbeddingRoutes;
 import understudy.api.pooling.ScoreRoutes;
 import understudy.api.sglang.EngineRoutes;
 import understudy.api.sglang.GenerateRoutes;
+import understudy.api.sglang.LoadRoutes;
 import understudy.api.sglang.ModelRoutes;
+import understudy.api.sglang.SchedulerReports;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
 
@@ -78,6 +81,7 @@ final class HttpPorts implements AutoCloseable {
     private final ApiContext api;
     private final ClusterSpec spec;
     private final LiveFeed live;
+    private final SchedulerReports reports;
     private final ServerEdge edge;
     private final Tokenizer tokenizer;
     private final Answers answers;
@@ -90,10 +94,11 @@ final class HttpPorts implements AutoCloseable {
     private @Nullable ServerBinding ofCluster;
     private boolean isClosed;
 
-    HttpPorts(ApiContext api, ClusterSpec spec, LiveFeed live) {
+    HttpPorts(ApiContext api, ClusterSpec spec, LiveFeed live, SchedulerReports reports) {
         this.api = api;
         this.spec = spec;
         this.live = live;
+        this.reports = reports;
         var model = api.settings().model();
         edge = new ServerEdge(api, new RequestIds(model.seed()), hasSglang(OptionalInt.empty()));
         tokenizer = model.tokenizer().load();
@@ -128,8 +133,13 @@ final class HttpPorts implements AutoCloseable {
         var specs = new SpecBuilder(settings, api.link(), api.loras(), tokenizer, answers, replica);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
-        var info = new InfoRoutes(api, replica);
+        boolean isSglangAlone = behind(replica).stream().allMatch(HttpPorts::isSglang);
+        var info = new InfoRoutes(api, replica, isSglangAlone);
         var parts = new ArrayList<RoutePart>(modelRoutes(parser, specs));
+        if (hasSglang(replica)) {
+            // Before vLLM's, of which some have the same path.
+            parts.addAll(sglangRoutes(parser, replica, info, isSglangAlone));
+        }
         parts.addAll(List.of(
                 new RenderRoutes(api, parser),
                 info,
@@ -141,13 +151,6 @@ final class HttpPorts implements AutoCloseable {
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api, new VirtualClockControl(time))));
-        if (hasSglang(replica)) {
-            if (settings.model().pooling() == null) {
-                parts.add(new GenerateRoutes(api, parser));
-            }
-            parts.add(new EngineRoutes(api, sleep, replica));
-            parts.add(new ModelRoutes(api, info));
-        }
         if (settings.surface().hasDevEndpoints()) {
             parts.add(new DevRoutes(api, sleep, replica));
         }
@@ -163,10 +166,27 @@ final class HttpPorts implements AutoCloseable {
                         settings.http().tls());
     }
 
-    /** Returns whether a replica behind a port has SGLang's engine. */
+    private List<ReplicaSpec> behind(OptionalInt replica) {
+        return replica.isPresent() ? List.of(spec.replica(replica.getAsInt())) : spec.replicas();
+    }
+
     private boolean hasSglang(OptionalInt replica) {
-        var behind = replica.isPresent() ? List.of(spec.replica(replica.getAsInt())) : spec.replicas();
-        return behind.stream().anyMatch(each -> each.engineTraits().has(Feature.SGLANG_SERVER));
+        return behind(replica).stream().anyMatch(HttpPorts::isSglang);
+    }
+
+    private static boolean isSglang(ReplicaSpec replica) {
+        return replica.engineTraits().has(Feature.SGLANG_SERVER);
+    }
+
+    private List<RoutePart> sglangRoutes(CallParser parser, OptionalInt replica, InfoRoutes info, boolean isAlone) {
+        var parts = new ArrayList<RoutePart>(List.of(
+                new EngineRoutes(api, sleep, replica),
+                new ModelRoutes(api, info),
+                new LoadRoutes(api, spec, reports, replica, isAlone)));
+        if (api.settings().model().pooling() == null) {
+            parts.add(new GenerateRoutes(api, parser));
+        }
+        return parts;
     }
 
     /** Returns the routes of what the model does; as with vLLM, there are no others. */

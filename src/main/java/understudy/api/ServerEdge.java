@@ -81,7 +81,10 @@ public final class ServerEdge {
             "/pause_generation",
             "/continue_generation",
             "/model_info",
-            "/get_model_info");
+            "/get_model_info",
+            "/get_load",
+            "/get_server_info",
+            "/v1/loads");
 
     /** Beside those of vLLM's API and of the administrator, the first segments of paths that need the cluster. */
     private static final Set<String> OF_CLUSTER =

@@ -77,6 +77,9 @@ public final class DocsRoutes implements RoutePart {
         GET  /health_generate            Health Generate
         GET  /model_info                 Model Info
         GET  /get_model_info             Get Model Info
+        GET  /v1/loads                   Get Loads
+        GET  /get_load                   Get Load
+        GET  /get_server_info            Get Server Info
         POST /flush_cache                Flush Cache
         POST /abort_request              Abort Request
         POST /pause_generation           Pause Generation

@@ -27,6 +27,7 @@ public final class OwnPageGuard {
             "admin",
             "live",
             "reset_prefix_cache",
+            "get_server_info",
             "flush_cache",
             "abort_request",
             "pause_generation",

@@ -5,20 +5,12 @@ import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.Generation;
+import understudy.api.sglang.SchedulerReport;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
-import understudy.engine.speculation.DraftCounts;
 
-/**
- * SGLang's series of one replica. What its scheduler sums up from one report to the next is told as there: after each
- * prefill, and every 40th decode ({@code scheduler_metrics_mixin.py}). Queues and memory are told after each step.
- */
+/** SGLang's series of one replica: those of its scheduler tell what its {@link SchedulerReport} does. */
 final class SglangSeries implements ReplicaSeries {
-    /** Decodes from one report to the next ({@code --decode-log-interval}). */
-    private static final int DECODES_OF_REPORT = 40;
-
-    private static final String DECODE = "decode";
-
     private final GaugeDataPoint running;
     private final GaugeDataPoint queued;
     private final GaugeDataPoint tokenUsage;
@@ -43,12 +35,7 @@ final class SglangSeries implements ReplicaSeries {
     private final CounterDataPoint aborted;
     private final PerMode streamed;
     private final PerMode whole;
-    private final int pageSize;
-    private long numRetracted;
-    private int numDecodes;
-    private long numDecodedTokens;
-    private long reportedNanos;
-    private DraftCounts drafts = DraftCounts.NONE;
+    private final SchedulerReport report;
 
     /** Series that tell streamed answers from others. */
     private static final class PerMode {
@@ -76,7 +63,7 @@ final class SglangSeries implements ReplicaSeries {
      * @param speculates whether a step may bring a request several tokens, so that no gap is known for each
      */
     SglangSeries(SglangFamilies families, String[] ranks, String[] front, int pageSize, boolean speculates) {
-        this.pageSize = pageSize;
+        report = new SchedulerReport(pageSize);
         running = families.running.labelValues(ranks);
         queued = families.queued.labelValues(ranks);
         tokenUsage = families.tokenUsage.labelValues(ranks);
@@ -105,52 +92,36 @@ final class SglangSeries implements ReplicaSeries {
 
     @Override
     public void onLoad(ClusterEvent.EngineLoad load, EngineMetrics.Totals before) {
-        running.set(load.numRunning());
-        queued.set(load.numWaiting());
-        long more = load.numPreemptions() - before.numPreemptions();
-        numRetracted += more;
-        retractedTotal.inc(more);
-        if (load.numRunning() == 0 && load.numWaiting() == 0) {
-            genThroughput.set(0);
-        }
+        long numPreemptions = load.numPreemptions() - before.numPreemptions();
+        report.onLoad(load, numPreemptions);
+        running.set(report.numRunning());
+        queued.set(report.numQueued());
+        retractedTotal.inc(numPreemptions);
+        genThroughput.set(report.genThroughput());
     }
 
     @Override
     public void onKvCache(ClusterEvent.KvCacheState state, EngineMetrics.Totals before) {
-        var blocks = state.blocks();
-        double numUsed = (double) blocks.numUsed() * pageSize;
-        tokenUsage.set(state.usage());
-        fullTokenUsage.set(state.usage());
-        numUsedTokens.set(numUsed);
-        kvUsedTokens.set(numUsed);
-        kvEvictableTokens.set((double) blocks.numCached() * pageSize);
-        kvAvailableTokens.set((double) (blocks.numBlocks() - blocks.numUsed() - blocks.numCached()) * pageSize);
-        var now = state.prefixCache();
-        var then = before.prefixCache();
-        long numTokens = now.queries() + now.preemptedQueries() - then.queries() - then.preemptedQueries();
-        long numHits = now.hits() + now.preemptedHits() - then.hits() - then.preemptedHits();
-        if (numTokens > 0) {
-            cacheHitRate.set((double) numHits / numTokens);
-        }
+        report.onKvCache(state, before.prefixCache());
+        tokenUsage.set(report.tokenUsage());
+        fullTokenUsage.set(report.tokenUsage());
+        numUsedTokens.set(report.numUsedTokens());
+        kvUsedTokens.set(report.numUsedTokens());
+        kvEvictableTokens.set(report.numEvictableTokens());
+        kvAvailableTokens.set(report.numAvailableTokens());
+        cacheHitRate.set(report.cacheHitRate());
     }
 
     @Override
     public void onStep(ClusterEvent.StepEnded step) {
         observeGaps(step);
-        for (var figure : step.own().figures()) {
-            if (figure.key().equals("new_token_ratio")) {
-                newTokenRatio.set(figure.value());
-            }
-        }
-        if (!step.kind().equals(DECODE)) {
-            reportRetracted();
-            return;
-        }
-        numDecodedTokens += step.numSampled();
-        drafts = drafts.plus(step.drafts());
-        if (++numDecodes % DECODES_OF_REPORT == 0) {
-            reportDecodes(step.endNanos());
-        }
+        report.onStep(step);
+        newTokenRatio.set(report.newTokenRatio());
+        retracted.set(report.numRetracted());
+        genThroughput.set(report.genThroughput());
+        cacheHitRate.set(report.cacheHitRate());
+        specAcceptLength.set(report.specAcceptLength());
+        specAcceptRate.set(report.specAcceptRate());
     }
 
     private void observeGaps(ClusterEvent.StepEnded step) {
@@ -158,24 +129,6 @@ final class SglangSeries implements ReplicaSeries {
             for (int count = step.gapCounts().getInt(i); count > 0; count--) {
                 tokenSeconds.observe(step.gapNanos().getLong(i) / 1e9);
             }
-        }
-    }
-
-    private void reportRetracted() {
-        retracted.set(numRetracted);
-        numRetracted = 0;
-    }
-
-    private void reportDecodes(long atNanos) {
-        reportRetracted();
-        genThroughput.set(numDecodedTokens / ((atNanos - reportedNanos) / 1e9));
-        numDecodedTokens = 0;
-        reportedNanos = atNanos;
-        cacheHitRate.set(0);
-        if (drafts.numDrafts() > 0) {
-            specAcceptLength.set(drafts.meanAcceptanceLength());
-            specAcceptRate.set(drafts.acceptanceRate());
-            drafts = DraftCounts.NONE;
         }
     }
 

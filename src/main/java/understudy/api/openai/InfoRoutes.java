@@ -45,9 +45,16 @@ public final class InfoRoutes implements RoutePart {
 
     private final ApiContext api;
     private final OptionalInt replica;
+    private final boolean isSglang;
     private final long startedSeconds = EpochClock.seconds();
 
-    public InfoRoutes(ApiContext api, OptionalInt replica) {
+    /**
+     * Creates the routes.
+     *
+     * @param isSglang whether all engines behind the port are SGLang's, whose cards of models are shorter
+     */
+    public InfoRoutes(ApiContext api, OptionalInt replica, boolean isSglang) {
+        this.isSglang = isSglang;
         this.api = api;
         this.replica = replica;
     }
@@ -143,11 +150,13 @@ public final class InfoRoutes implements RoutePart {
         card.put("id", id)
                 .put("object", "model")
                 .put("created", startedSeconds)
-                .put("owned_by", "vllm")
+                .put("owned_by", isSglang ? "sglang" : "vllm")
                 .put("root", root)
                 .put("parent", parent)
                 .put("max_model_len", maxModelLen);
-        card.putArray("permission").add(permission(id));
+        if (!isSglang) {
+            card.putArray("permission").add(permission(id));
+        }
     }
 
     private ObjectNode permission(String model) {
