@@ -15,6 +15,9 @@ import understudy.prompt.TokenSource;
  * Changes of the tree, told as blocks (SGLang {@code _record_store_event}, {@code _record_remove_event}): one event for
  * each block that has become findable, and one for each node that was removed. A block belongs to the node in which it
  * ends, so that blocks need not be pages: with larger ones a node may have none, with smaller ones several for a page.
+ *
+ * <p>With a sliding window they tell of the layers with full attention. What is inserted through a node that is on the host
+ * alone is not told, as in SGLang.
  */
 final class BlockEvents {
     private final BlockHasher hasher;
@@ -44,17 +47,47 @@ final class BlockEvents {
         }
         var prompt = lookup.prompt();
         leaf.blockHashes = hashes(prompt, lookup.tokens(), first, first + count);
-        long parent = first == 0 ? 0 : hashes(prompt, lookup.tokens(), first - 1, first)[0];
-        for (int i = 0; i < count; i++) {
+        leaf.loraName = prompt.loraName();
+        leaf.cacheSalt = prompt.cacheSalt();
+        addStored(leaf, first == 0 ? 0 : hashes(prompt, lookup.tokens(), first - 1, first)[0]);
+    }
+
+    private void addStored(RadixNode node, long parentOfFirst) {
+        int first = node.from / blockSize;
+        long parent = parentOfFirst;
+        for (int i = 0; i < node.blockHashes.length; i++) {
             events.add(new KvEvent.Stored(
-                    LongList.of(leaf.blockHashes[i]),
+                    LongList.of(node.blockHashes[i]),
                     first + i > 0,
                     parent,
-                    leaf.tokens,
+                    node.tokens,
                     (first + i) * blockSize,
-                    prompt.loraName(),
-                    prompt.cacheSalt()));
-            parent = leaf.blockHashes[i];
+                    node.loraName,
+                    node.cacheSalt));
+            parent = node.blockHashes[i];
+        }
+    }
+
+    /** A node has come back to the device. */
+    void onLoaded(RadixNode node) {
+        var above = node.parent;
+        while (above != null && above.blockHashes.length == 0) {
+            above = above.parent;
+        }
+        addStored(node, above == null ? 0 : above.blockHashes[above.blockHashes.length - 1]);
+    }
+
+    /** Blocks can be found on the host. */
+    void onHostStored(LongList blockHashes) {
+        if (!blockHashes.isEmpty()) {
+            events.add(new KvEvent.HostStored(blockHashes));
+        }
+    }
+
+    /** A node has left the host. */
+    void onHostRemoved(RadixNode node) {
+        if (node.blockHashes.length > 0) {
+            events.add(new KvEvent.HostRemoved(new LongImmutableList(node.blockHashes)));
         }
     }
 
@@ -85,9 +118,11 @@ final class BlockEvents {
             upper.blockHashes = Arrays.copyOf(lower.blockHashes, count);
             lower.blockHashes = Arrays.copyOfRange(lower.blockHashes, count, lower.blockHashes.length);
         }
+        upper.loraName = lower.loraName;
+        upper.cacheSalt = lower.cacheSalt;
     }
 
-    /** A node has left the tree. */
+    /** A node has left the device. */
     void onRemoved(RadixNode node) {
         if (node.blockHashes.length > 0) {
             events.add(new KvEvent.Removed(new LongImmutableList(node.blockHashes)));

@@ -1,6 +1,8 @@
 package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -59,7 +61,7 @@ final class HostTree extends RadixTree {
     private long numHostEvictedTokens;
 
     /** Copy to the host. */
-    private record Write(long copy, RadixNode node, int numPages) {}
+    private record Write(long copy, RadixNode node, int numPages, LongList blockHashes) {}
 
     /** Copies from the host that were begun together. */
     private record Load(long copy, ObjectArrayList<RadixNode> nodes) {}
@@ -280,7 +282,11 @@ final class HostTree extends RadixTree {
             copy[i] = hostFree.removeFirst();
         }
         node.hostPages = copy;
-        writing.add(new Write(begin(HostLink.Way.WRITE, node.length, config.writeTurns()), node, numPages));
+        writing.add(new Write(
+                begin(HostLink.Way.WRITE, node.length, config.writeTurns()),
+                node,
+                numPages,
+                new LongImmutableList(node.blockHashes)));
         backups.add(node.length);
         numWrittenTokens += node.length;
         if (!writesBack) {
@@ -298,6 +304,9 @@ final class HostTree extends RadixTree {
 
     private RadixNode acknowledge(Write write) {
         numHostStored += write.numPages();
+        if (events != null) {
+            events.onHostStored(write.blockHashes());
+        }
         numAcknowledgedWrites++;
         return write.node();
     }
@@ -355,6 +364,9 @@ final class HostTree extends RadixTree {
     private void freeHost(RadixNode node) {
         var pages = Objects.requireNonNull(node.hostPages);
         numHostRemoved += pages.length;
+        if (events != null) {
+            events.onHostRemoved(node);
+        }
         hostFree.addLast(pages, 0, pages.length);
         node.hostPages = null;
     }
@@ -363,6 +375,9 @@ final class HostTree extends RadixTree {
     private int[] demote(RadixNode node) {
         var pages = Objects.requireNonNull(node.pages);
         numRemoved += pages.length;
+        if (events != null) {
+            events.onRemoved(node);
+        }
         addEvictable(-node.length);
         setPages(node, null);
         return pages;
@@ -476,6 +491,9 @@ final class HostTree extends RadixTree {
         for (int i = todo.size() - 1; i >= 0; i--) {
             int numPages = todo.get(i).length / pageSize;
             setPages(todo.get(i), Arrays.copyOfRange(pages, at, at + numPages));
+            if (events != null) {
+                events.onLoaded(todo.get(i));
+            }
             at += numPages;
         }
         numStored += at;

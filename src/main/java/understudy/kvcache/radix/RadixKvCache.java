@@ -39,7 +39,7 @@ public final class RadixKvCache implements KvCache {
     /** Creates an empty memory. */
     public RadixKvCache(RadixSpec spec) {
         this.spec = spec;
-        events = spec.recordsEvents() && spec.publishesEvents() ? new BlockEvents(spec.hasher()) : null;
+        events = spec.recordsEvents() ? new BlockEvents(spec.hasher()) : null;
         memory = create();
     }
 
@@ -181,8 +181,8 @@ public final class RadixKvCache implements KvCache {
     public long[] blockHashes() {
         var hashes = new LongArrayList();
         for (var node : memory.tree().nodes()) {
-            for (long hash : node.blockHashes) {
-                hashes.add(hash);
+            if (node.isOnDevice()) {
+                hashes.addElements(hashes.size(), node.blockHashes);
             }
         }
         return hashes.toLongArray();

@@ -28,6 +28,11 @@ final class RadixNode {
     /** Hashes of the blocks that end in it, if changes of the tree are told. */
     long[] blockHashes = NO_HASHES;
 
+    /** Adapter and salt of these blocks. */
+    String loraName = "";
+
+    String cacheSalt = "";
+
     int locks;
     int hits;
     long priority;

@@ -67,6 +67,6 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
 
     @Override
     public boolean publishesEvents() {
-        return radix.window() == null && radix.hierarchy() == null;
+        return true;
     }
 }

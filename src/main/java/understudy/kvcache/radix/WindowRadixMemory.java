@@ -133,6 +133,9 @@ final class WindowRadixMemory extends RadixMemory {
     @Override
     void insert(RadixSequence sequence, int numTokens, boolean isChunked) {
         var lookup = sequence.lookup;
+        if (tree.events != null) {
+            tree.events.begin(lookup);
+        }
         tree.insert(
                 lookup.tokens(),
                 lookup.extraKey(),

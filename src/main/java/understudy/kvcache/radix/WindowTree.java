@@ -312,6 +312,9 @@ final class WindowTree extends RadixTree {
     private int drop(RadixNode node) {
         var pages = Objects.requireNonNull(node.pages);
         numRemoved += node.length / pageSize;
+        if (events != null) {
+            events.onRemoved(node);
+        }
         pool.freeFull(pages, 0, pages.length);
         addEvictable(-node.length);
         int count = leaveWindow(node);

@@ -191,9 +191,14 @@ final class SglangClusterTest {
                 "21 | engine.sglang { enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5 }",
                 "22 | workload.loras.count = 5, engine.sglang { enable-lora = true, max-loras-per-batch = 2 }",
                 "24 | engine.sglang { enable-hierarchical-cache = true, disable-overlap-schedule = true }",
-                "25 | workload.priorities = 4, engine.sglang { enable-priority-scheduling = true,"
+                "25 | workload.priorities = 4, engine.sglang { max-running-requests = 2, enable-priority-scheduling = true,"
                         + " priority-scheduling-preemption-threshold = 0, enable-mixed-chunk = true }",
-                "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128"
+                "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128",
+                "26 | router.policy = kv-aware, engine.sglang.enable-hierarchical-cache = true,"
+                        + " kv-cache.tiers.host.bandwidth = 13",
+                "27 | router.policy = kv-aware, engine.sglang { enable-hierarchical-cache = true,"
+                        + " hicache-write-policy = write-back, page-size = 4 }, kv-cache.tiers.host.bandwidth = 1",
+                "28 | router.policy = prefix-aware, latency.llm = gpt-oss-20b, engine.sglang.page-size = 4"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
