@@ -311,9 +311,10 @@ final class PrefillDecodeTest {
     @ValueSource(ints = {1, 2, 3, 7, 35})
     void abortsAtRandom_leaveNothingBehind(int seed) {
         var random = new SplittableRandom(seed);
-        String small = "engine.max-model-len = 300, engine.sglang { max-total-tokens = 1280, num-reserved-decode-tokens = 64,"
-                + " chunked-prefill-size = 64, max-running-requests = 8 }, faults.on-crash = "
-                + (seed % 2 == 0 ? "resume" : "reroute") + "\n";
+        String small =
+                "engine.max-model-len = 300, engine.sglang { max-total-tokens = 1280, num-reserved-decode-tokens = 64,"
+                        + " chunked-prefill-size = 64, max-running-requests = 8 }, faults.on-crash = "
+                        + (seed % 2 == 0 ? "resume" : "reroute") + "\n";
         try (var cluster = start(small + TWO_AND_TWO)) {
             var requests = new ArrayList<EmulatedRequest>();
             for (int i = 0; i < 400; i++) {
@@ -328,10 +329,11 @@ final class PrefillDecodeTest {
             }
             advance(cluster, 300_000);
 
-            assertThat(requests).allSatisfy(request -> assertThat(request.events())
-                    .filteredOn(event -> !(event instanceof RequestEvent.Token))
-                    .filteredOn(event -> !(event instanceof RequestEvent.Admitted))
-                    .hasSize(1));
+            assertThat(requests)
+                    .allSatisfy(request -> assertThat(request.events())
+                            .filteredOn(event -> !(event instanceof RequestEvent.Token))
+                            .filteredOn(event -> !(event instanceof RequestEvent.Admitted))
+                            .hasSize(1));
             assertThat(cluster.resetPrefixCache()).as("nothing holds a page").isTrue();
         }
     }
