@@ -102,7 +102,10 @@ final class PrefillAdderTest {
                 .numFreeSlots(8)
                 .build();
 
-        assertThat(results((PrefillOutcome) fixture.memory.answer(ask))).containsExactly(result);
+        var outcome = (PrefillOutcome) fixture.memory.answer(ask);
+
+        assertThat(results(outcome)).containsExactly(result);
+        assertThat(outcome.added.isEmpty()).isEqualTo(result == AddResult.NO_TOKEN);
     }
 
     /**
