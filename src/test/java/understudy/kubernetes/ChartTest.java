@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.app.sglang.SglangCommandLine;
 import understudy.app.vllm.VllmSettings;
 
 /** The chart of {@code conf/kubernetes}, rendered as helm renders it, and the manifests beside it. */
@@ -184,10 +185,40 @@ final class ChartTest {
                 .isEqualTo(50);
     }
 
+    /** SGLang's server listens at 127.0.0.1 unless told otherwise, and has no metrics. */
+    @Test
+    void sglang_isStartedByItsOwnCommand() throws IOException {
+        var deployment = render("""
+                engine: sglang
+                model: Qwen/Qwen3-32B
+                vllmArgs: [--enforce-eager]
+                sglangArgs: [--tp-size=2, --schedule-policy=lpm]
+                """).get("Deployment");
+
+        var container = ChartFixture.container(deployment);
+        var arguments = texts(container.path("args"));
+        assertThat(container.path("name").asText()).isEqualTo("sglang");
+        assertThat(texts(container.path("command"))).containsExactly("sglang", "serve");
+        assertThat(arguments)
+                .containsExactly(
+                        "Qwen/Qwen3-32B",
+                        "--port=8000",
+                        "--host=0.0.0.0",
+                        "--enable-metrics",
+                        "--tp-size=2",
+                        "--schedule-policy=lpm");
+        var sglang = SglangCommandLine.of(arguments, Map.of());
+        assertThat(sglang.warnings()).isEmpty();
+        var settings = sglang.start(Map.of()).scenario().server().read();
+        assertThat(settings.http().host()).isEqualTo("0.0.0.0");
+        assertThat(settings.http().port()).isEqualTo(8000);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
+                "engine: trtllm | engine",
                 "replica: 3 | replica",
                 "service: {port: 70000} | port",
                 "vllmArgs: --enforce-eager | vllmArgs",

@@ -191,7 +191,7 @@ final class SglangClusterTest {
                 "21 | engine.sglang { enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5 }",
                 "22 | workload.loras.count = 5, engine.sglang { enable-lora = true, max-loras-per-batch = 2 }",
                 "24 | engine.sglang { enable-hierarchical-cache = true, disable-overlap-schedule = true }",
-                "25 | workload.priorities = 4, engine.sglang { enable-priority-scheduling = true,"
+                "25 | workload.priorities = 4, engine.sglang { max-running-requests = 2, enable-priority-scheduling = true,"
                         + " priority-scheduling-preemption-threshold = 0, enable-mixed-chunk = true }",
                 "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128",
                 "26 | router.policy = kv-aware, engine.sglang.enable-hierarchical-cache = true,"
