@@ -173,6 +173,8 @@ final class HostTreeTest {
         memory.loadBack(again);
 
         assertThat(again.numPrefixTokens()).isEqualTo(10);
+        var host = Objects.requireNonNull(memory.takeHostActivity());
+        assertThat(host.numUsed()).isEqualTo(10);
         // 20 less the 10 that were loaded: the other prefix is gone.
         assertThat(memory.numFree()).isEqualTo(10);
     }
