@@ -49,7 +49,11 @@ import understudy.api.openai.TokenRoutes;
 import understudy.api.openai.TokensRoutes;
 import understudy.api.pooling.EmbeddingRoutes;
 import understudy.api.pooling.ScoreRoutes;
+import understudy.api.sglang.EngineRoutes;
+import understudy.api.sglang.GenerateRoutes;
+import understudy.api.sglang.ModelRoutes;
 import understudy.cluster.ClusterSpec;
+import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
 
 /**
@@ -91,7 +95,7 @@ final class HttpPorts implements AutoCloseable {
         this.spec = spec;
         this.live = live;
         var model = api.settings().model();
-        edge = new ServerEdge(api, new RequestIds(model.seed()));
+        edge = new ServerEdge(api, new RequestIds(model.seed()), hasSglang(OptionalInt.empty()));
         tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
         sleep = new EngineSleep(api.cluster());
@@ -124,10 +128,11 @@ final class HttpPorts implements AutoCloseable {
         var specs = new SpecBuilder(settings, api.link(), api.loras(), tokenizer, answers, replica);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
+        var info = new InfoRoutes(api, replica);
         var parts = new ArrayList<RoutePart>(modelRoutes(parser, specs));
         parts.addAll(List.of(
                 new RenderRoutes(api, parser),
-                new InfoRoutes(api, replica),
+                info,
                 new LoraRoutes(api, replica),
                 new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
                 new SleepRoutes(sleep, replica),
@@ -136,11 +141,18 @@ final class HttpPorts implements AutoCloseable {
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api, new VirtualClockControl(time))));
+        if (hasSglang(replica)) {
+            if (settings.model().pooling() == null) {
+                parts.add(new GenerateRoutes(api, parser));
+            }
+            parts.add(new EngineRoutes(api, sleep, replica));
+            parts.add(new ModelRoutes(api, info));
+        }
         if (settings.surface().hasDevEndpoints()) {
             parts.add(new DevRoutes(api, sleep, replica));
         }
         if (settings.surface().hasDocs()) {
-            parts.add(new DocsRoutes(settings));
+            parts.add(new DocsRoutes(settings, hasSglang(replica)));
         }
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
@@ -149,6 +161,12 @@ final class HttpPorts implements AutoCloseable {
                         settings.http().host(),
                         number(replica),
                         settings.http().tls());
+    }
+
+    /** Returns whether a replica behind a port has SGLang's engine. */
+    private boolean hasSglang(OptionalInt replica) {
+        var behind = replica.isPresent() ? List.of(spec.replica(replica.getAsInt())) : spec.replicas();
+        return behind.stream().anyMatch(each -> each.engineTraits().has(Feature.SGLANG_SERVER));
     }
 
     /** Returns the routes of what the model does; as with vLLM, there are no others. */

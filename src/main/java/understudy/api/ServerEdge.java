@@ -73,6 +73,16 @@ public final class ServerEdge {
             "/docs",
             "/redoc");
 
+    /** The paths of SGLang that there are beside those; they need the key. */
+    private static final Set<String> OF_SGLANG = Set.of(
+            "/generate",
+            "/flush_cache",
+            "/abort_request",
+            "/pause_generation",
+            "/continue_generation",
+            "/model_info",
+            "/get_model_info");
+
     /** Beside those of vLLM's API and of the administrator, the first segments of paths that need the cluster. */
     private static final Set<String> OF_CLUSTER =
             Set.of("reset_prefix_cache", "sleep", "wake_up", "is_sleeping", "pause", "resume", "is_paused");
@@ -80,9 +90,16 @@ public final class ServerEdge {
     private final ApiContext api;
     private final RequestIds ids;
     private final ForeignPages foreignPages;
+    private final Set<String> ofSglang;
 
-    ServerEdge(ApiContext api, RequestIds ids) {
+    /**
+     * Creates an edge.
+     *
+     * @param hasSglang whether SGLang's own paths are there
+     */
+    ServerEdge(ApiContext api, RequestIds ids, boolean hasSglang) {
         this.api = api;
+        ofSglang = hasSglang ? OF_SGLANG : Set.of();
         this.ids = ids;
         foreignPages = new ForeignPages(api.settings().http());
     }
@@ -109,7 +126,7 @@ public final class ServerEdge {
 
     /** As with FastAPI's instrumentation, a streamed response lasts until its end. */
     private void countWhenWritten(HttpRequest request, String path, HttpResponse response, Stopwatch took) {
-        String handler = HANDLERS.contains(path) ? path : "none";
+        String handler = HANDLERS.contains(path) || ofSglang.contains(path) ? path : "none";
         String method = request.method().value();
         int status = response.status().intValue();
         response.getAttribute(Ending.KEY)
@@ -136,16 +153,17 @@ public final class ServerEdge {
 
     /** Returns why a request is not let in, or empty if it is. */
     private Optional<HttpResponse> refusal(HttpRequest request) {
-        boolean isV1 = ForeignPages.firstSegment(request).equals("v1");
-        boolean isAdmin = ForeignPages.firstSegment(request).equals("admin");
-        boolean isLetIn = (!isV1 || hasKey(request, api.settings().http().apiKey()))
+        String first = ForeignPages.firstSegment(request);
+        boolean isOfApi = first.equals("v1") || ofSglang.contains("/" + first);
+        boolean isAdmin = first.equals("admin");
+        boolean isLetIn = (!isOfApi || hasKey(request, api.settings().http().apiKey()))
                 && (!isAdmin || hasKey(request, api.settings().http().adminToken()));
         if (!isLetIn) {
             return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
         }
-        boolean asksTheCluster = isV1 || isAdmin || OF_CLUSTER.contains(ForeignPages.firstSegment(request));
+        boolean asksTheCluster = isOfApi || isAdmin || OF_CLUSTER.contains(first);
         boolean hasFailed = api.state().phase() == ServerState.Phase.FAILED;
-        return isV1 || (asksTheCluster && hasFailed)
+        return isOfApi || (asksTheCluster && hasFailed)
                 ? api.state().refusal().map(why -> HttpBodies.json(why.status(), why.body()))
                 : Optional.empty();
     }

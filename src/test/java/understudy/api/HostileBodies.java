@@ -19,6 +19,22 @@ final class HostileBodies {
             "/inference/v1/generate",
             "/tokenize",
             "/detokenize");
+    /** Paths of SGLang that take bodies, most of which generate. */
+    static final List<String> SGLANG_PATHS = List.of(
+            "/generate",
+            "/generate",
+            "/generate",
+            "/generate",
+            "/v1/chat/completions",
+            "/v1/completions",
+            "/abort_request",
+            "/continue_generation");
+
+    private static final String SGLANG_KEYS =
+            "text input_ids sampling_params rid return_logprob logprob_start_len top_logprobs_num stream lora_path"
+                    + " priority return_text_in_logprobs input_embeds max_new_tokens min_new_tokens json_schema regex"
+                    + " ebnf n stop temperature abort_all mode";
+
     private static final List<String> KEYS = List.of(
             "prompt messages input tokens model n max_tokens max_completion_tokens min_tokens stop stop_token_ids stream",
             "stream_options logprobs top_logprobs temperature top_p top_k min_p seed priority cache_salt echo suffix tools",
@@ -102,10 +118,16 @@ final class HostileBodies {
             "ab ");
 
     private final UniformRandomProvider random;
+    private final List<String> paths;
     private final HostileSchemas schemas;
 
     HostileBodies(UniformRandomProvider random) {
+        this(random, PATHS);
+    }
+
+    HostileBodies(UniformRandomProvider random, List<String> paths) {
         this.random = random;
+        this.paths = paths;
         schemas = new HostileSchemas(random);
     }
 
@@ -117,7 +139,7 @@ final class HostileBodies {
 
     /** Returns a request of which the server reads everything, so that others may follow it on its connection. */
     HostileRequest read() {
-        String path = pick(PATHS);
+        String path = pick(paths);
         return switch (random.nextInt(24)) {
             case 0 -> HostileRequest.post(path, garbage());
             case 1 -> HostileRequest.post(path, object(path).substring(1));
@@ -208,7 +230,7 @@ final class HostileBodies {
     }
 
     /** Short answers, so that there is time for many. */
-    private static String open(String path) {
+    private String open(String path) {
         return switch (path) {
             case "/v1/chat/completions" ->
                 "{\"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
@@ -219,12 +241,16 @@ final class HostileBodies {
             case "/inference/v1/generate" -> "{\"token_ids\": [1, 2], \"sampling_params\": {\"max_tokens\": 5}";
             case "/v1/responses" -> "{\"max_output_tokens\": 5, \"input\": \"x\"";
             case "/detokenize" -> "{\"tokens\": [1]";
+            case "/generate" ->
+                "{\"text\": \"x\", \"sampling_params\": {\"max_new_tokens\": 5, \"" + key() + "\": " + pick(VALUES)
+                        + "}";
             default -> "{\"max_tokens\": 5, \"prompt\": \"x\"";
         };
     }
 
     private String key() {
-        return pick(List.of(pick(KEYS).split(" ", -1)));
+        boolean isSglang = paths != PATHS && random.nextBoolean();
+        return pick(List.of((isSglang ? SGLANG_KEYS : pick(KEYS)).split(" ", -1)));
     }
 
     private <T> T pick(List<T> list) {

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -44,6 +45,8 @@ final class HostileRequestsTest {
 
     private final List<Supplier<HostileRequest>> others = List.of(bodies::next, bodies::next, wire::next, admin::next);
 
+    private final HostileBodies ofSglang = new HostileBodies(random, HostileBodies.SGLANG_PATHS);
+
     /** The server warns of each request that is not HTTP; here that is thousands of lines. */
     @BeforeEach
     void beQuiet() {
@@ -60,15 +63,8 @@ final class HostileRequestsTest {
         server.numReplicas = 2;
         server.speed = 1000;
         server.start();
-        var byStatus = new TreeMap<Integer, Integer>();
-        var mistakes = new ArrayList<String>();
-        for (int i = 0; i < NUM_REQUESTS; i++) {
-            mistakes.addAll(mistakes(next(), byStatus));
-        }
-
-        assertThat(mistakes).isEmpty();
         // The mix reaches the model now and then, or it would show little.
-        assertThat(byStatus.keySet()).contains(200, 400, 404, 405, 409, 413, 415, 500);
+        assertThat(answersTo(this::next)).contains(200, 400, 404, 405, 409, 413, 415, 500);
         assertThat(server.server().whenFailed()).isNotDone();
         assertThat(server.get("/admin/status").json().findValuesAsText("state")).containsExactly("ready", "ready");
         assertThat(server.post("/v1/completions", "{\"prompt\": \"x\"}").status())
@@ -76,6 +72,42 @@ final class HostileRequestsTest {
         server.awaitMetric("understudy_calls_in_flight", "", count -> count == 0);
         server.awaitMetric("vllm:num_requests_running", "", count -> count == 0);
         server.awaitMetric("vllm:kv_cache_usage_perc", "", usage -> usage == 0);
+    }
+
+    /** The same over SGLang's dialect, by replicas whose engine it is. */
+    @Test
+    void noneOfSglangs_isAnsweredByAnErrorOfTheServer() throws IOException {
+        server.numReplicas = 2;
+        server.speed = 1000;
+        server.moreSettings = """
+            engine.kind = sglang
+            engine.sglang.max-total-tokens = 16000
+            kv-cache.num-gpu-blocks = auto
+            server.sglang.enable-metrics = true
+            """;
+        server.start();
+
+        assertThat(answersTo(this::nextOfSglang)).contains(200, 400, 404);
+        assertThat(server.server().whenFailed()).isNotDone();
+        assertThat(server.post("/generate", "{\"text\": \"x\"}").status()).isEqualTo(200);
+        server.awaitMetric("understudy_calls_in_flight", "", count -> count == 0);
+        server.awaitMetric("sglang:num_running_reqs", "", count -> count == 0);
+        server.awaitMetric("sglang:token_usage", "", usage -> usage == 0);
+    }
+
+    /** Sends requests; returns the statuses of the answers, none of which is amiss. */
+    private Set<Integer> answersTo(Supplier<HostileRequest> requests) throws IOException {
+        var byStatus = new TreeMap<Integer, Integer>();
+        var mistakes = new ArrayList<String>();
+        for (int i = 0; i < NUM_REQUESTS; i++) {
+            mistakes.addAll(mistakes(requests.get(), byStatus));
+        }
+        assertThat(mistakes).isEmpty();
+        return byStatus.keySet();
+    }
+
+    private HostileRequest nextOfSglang() {
+        return random.nextInt(16) == 0 ? vanishing(ofSglang.next()) : ofSglang.next();
     }
 
     private HostileRequest next() {

@@ -11,7 +11,7 @@ import understudy.api.http.Json;
 public interface CallFormat {
 
     /** Returns the body of an answer that is not streamed; each choice is one piece. */
-    ObjectNode whole(List<CallEvent.Piece> choices);
+    JsonNode whole(List<CallEvent.Piece> choices);
 
     /** Returns the server-sent events for a piece of a streamed answer: none, one or several. */
     String events(Generation generation, Delta delta);

@@ -1,6 +1,6 @@
 package understudy.api.call;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +100,9 @@ public final class CallRunner {
      * @param body makes its body of the complete choices, each in one piece
      */
     public CompletionStage<HttpResponse> runWhole(
-            HttpRequest request, List<Generation.Spec> specs, Function<List<CallEvent.Piece>, ObjectNode> body) {
+            HttpRequest request,
+            List<Generation.Spec> specs,
+            Function<List<CallEvent.Piece>, ? extends JsonNode> body) {
         var arrival = admit(request, specs);
         var answer = new CompletableFuture<List<CallEvent.Piece>>();
         var call = new Call(api.link(), new Collector(specs.size(), answer));

@@ -37,6 +37,7 @@ public final class Generation {
     private int numTokens;
     private @Nullable String reason;
     private volatile long arrivalNanos;
+    private volatile long tookNanos;
     private volatile @Nullable Integer replicaIndex;
     private volatile @Nullable ObjectNode kvTransferParams;
     private volatile int malformedAtToken;
@@ -145,6 +146,11 @@ public final class Generation {
         return firstTokenNanos;
     }
 
+    /** Returns how long a complete answer has taken, in virtual time; 0 before. */
+    public long tookNanos() {
+        return tookNanos;
+    }
+
     public int numTokens() {
         return numTokens;
     }
@@ -223,6 +229,7 @@ public final class Generation {
 
     /** Returns the last piece of the text. */
     Delta onFinished(RequestEvent.Finished finished) {
+        tookNanos = finished.atNanos() - arrivalNanos;
         read(finished.numOutputTokens());
         if (isStopped()) {
             return end("stop", stops.found(), finished.numCachedTokens());

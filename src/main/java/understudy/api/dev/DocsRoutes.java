@@ -72,12 +72,30 @@ public final class DocsRoutes implements RoutePart {
         POST /v2/rerank                  Do Rerank V2
         """);
 
+    private static final List<Endpoint> OF_SGLANG = read("""
+        POST /generate                   Generate Request
+        GET  /health_generate            Health Generate
+        GET  /model_info                 Model Info
+        GET  /get_model_info             Get Model Info
+        POST /flush_cache                Flush Cache
+        POST /abort_request              Abort Request
+        POST /pause_generation           Pause Generation
+        POST /continue_generation        Continue Generation
+        """);
+
     private final ApiSettings settings;
+    private final boolean hasSglang;
 
     private record Endpoint(String method, String path, String summary) {}
 
-    public DocsRoutes(ApiSettings settings) {
+    /**
+     * Creates the routes.
+     *
+     * @param hasSglang whether SGLang's own endpoints are there
+     */
+    public DocsRoutes(ApiSettings settings, boolean hasSglang) {
         this.settings = settings;
+        this.hasSglang = hasSglang;
     }
 
     @Override
@@ -102,6 +120,9 @@ public final class DocsRoutes implements RoutePart {
         }
         if (settings.surface().hasDevEndpoints()) {
             all.addAll(OF_DEV_MODE);
+        }
+        if (hasSglang) {
+            all.addAll(OF_SGLANG);
         }
         return all;
     }

@@ -43,7 +43,7 @@ public final class EngineSleep {
      * @param mode treatment of their requests
      * @return is complete once all are asleep, or will not be
      */
-    CompletionStage<Void> sleep(OptionalInt replica, int level, SleepMode mode) {
+    public CompletionStage<Void> sleep(OptionalInt replica, int level, SleepMode mode) {
         // The one that is meant says if it cannot.
         Predicate<ReplicaState> isMeant =
                 state -> replica.isPresent() || state == ReplicaState.READY || state.isAsleep();
@@ -58,7 +58,7 @@ public final class EngineSleep {
      *
      * @param tags the parts, or none for all
      */
-    CompletionStage<Void> wakeUp(OptionalInt replica, Set<String> tags) {
+    public CompletionStage<Void> wakeUp(OptionalInt replica, Set<String> tags) {
         return change(replica, ReplicaState::isAsleep, index -> {
             var rest = asleep.compute(index, (engine, parts) -> without(parts == null ? PARTS : parts, tags));
             return rest == null ? List.of(new FleetChange.Wake(index)) : List.of();

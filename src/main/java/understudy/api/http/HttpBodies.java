@@ -45,7 +45,7 @@ public final class HttpBodies {
 
     /** Fields with schemas and patterns, which a small body can make a lot of work of. */
     private static final List<String> COSTLY_FIELDS =
-            List.of("structured_outputs", "response_format", "output_config", "tools", "text");
+            List.of("structured_outputs", "response_format", "output_config", "tools", "text", "sampling_params");
 
     /** Up to this size a body is read at once: to hand it to another thread would take longer than that. */
     private static final int MAX_BYTES_AT_ONCE = 32 << 10;

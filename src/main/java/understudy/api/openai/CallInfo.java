@@ -37,7 +37,8 @@ public record CallInfo(String id, long created, String model, GenerationParams p
         return delta.ending() == null && !hasLogprobs() && !params.returnsTokenIds() && !params.continuousUsage();
     }
 
-    Logprobs logprobs() {
+    /** Returns its log probabilities. */
+    public Logprobs logprobs() {
         return new Logprobs(
                 tokenizer, Math.max(0, params.numLogprobs()), params.tokens().reported(), params.namesTokensById());
     }

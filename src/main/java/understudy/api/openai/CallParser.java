@@ -95,7 +95,7 @@ public final class CallParser {
     }
 
     /** Reads a completion. */
-    ParsedCall completion(HttpRequest request, JsonBody body) {
+    public ParsedCall completion(HttpRequest request, JsonBody body) {
         specs.requireModel(body.text("model"));
         if (body.get("suffix") != null && !"".equals(body.text("suffix"))) {
             throw ApiException.badRequest("suffix is not currently supported", "suffix");

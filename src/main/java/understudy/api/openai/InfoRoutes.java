@@ -70,7 +70,7 @@ public final class InfoRoutes implements RoutePart {
     }
 
     /** As vLLM's: 503 once what serves has died, here the replica, or all replicas behind the port of the cluster. */
-    private CompletionStage<HttpResponse> health() {
+    public CompletionStage<HttpResponse> health() {
         return api.state().phase() == ServerState.Phase.FAILED
                 ? CompletableFuture.completedFuture(status(false))
                 : states().thenApply(states -> status(!isDown(states)));

@@ -17,7 +17,7 @@ import understudy.prompt.TokenSequence;
  * @param reported the tokens to name in place of those, or none
  * @param namesById whether tokens are named by their ids, and not by their texts
  */
-record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, boolean namesById) {
+public record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, boolean namesById) {
     /** Returns the field {@code logprobs} of a chat choice, for the tokens of a piece. */
     ObjectNode ofChat(Generation generation, int from, int to) {
         var logprobs = Json.object();
@@ -150,7 +150,8 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, bool
         }
     }
 
-    private static double of(int token, int index) {
+    /** Returns the log probability of a token that was sampled. */
+    public static double of(int token, int index) {
         return -((HashCommon.mix(token * 31 + index) & 0x3FF) + 1) / 1024.0;
     }
 
@@ -162,7 +163,8 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, bool
         return reported.isEmpty() ? of(sampled, index) - rank : of(sampled, index) - 1 + of(token, index);
     }
 
-    private static int alternative(int token, int index, int rank) {
+    /** Returns the token of a rank where another one was sampled, which has rank 0. */
+    public static int alternative(int token, int index, int rank) {
         return rank == 0 ? token : (HashCommon.mix(token + 31 * (index + rank)) & 0x7FFF) + 256;
     }
 }
