@@ -13,6 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.RequestEvent;
+import understudy.engine.OutputPlan;
+import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.faults.SleepMode;
@@ -217,6 +219,19 @@ final class PrefillDecodeTest {
             assertThat(request.tokenNanos()).hasSize(5);
             cluster.check().hasCompleted(1).hasUnfinished(0);
         }
+    }
+
+    /** A server that warms up has one replica, the first: its calls would wait for ever. */
+    @Test
+    void requestWithoutAnotherEngine_isTurnedAway() {
+        var engine = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(SETTINGS)))
+                .engine()
+                .createEngine();
+
+        engine.add(Request.of(0, 0, prompt(100), 1, new OutputPlan(index -> 7, OutputPlan.ENDLESS)), 0);
+
+        assertThat(engine.takeGivenUp()).hasSize(1);
+        assertThat(engine.hasWork()).isFalse();
     }
 
     @Test
