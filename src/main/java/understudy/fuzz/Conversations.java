@@ -51,7 +51,8 @@ final class Conversations {
                 prompt,
                 sampling.maxTokens(),
                 new OutputPlan(new SyntheticTokens(FIRST_ANSWER + id), length));
-        return request.withPriority(dice.between(0, 2));
+        int priority = dice.between(0, 2);
+        return request.withPriority(priority).withHasPriority(priority > 0);
     }
 
     /** Goes on with a conversation, even if its last turn has not ended, or opens one. */

@@ -93,6 +93,8 @@ final class EngineLaws {
     private void count(KvEvent event) {
         if (event instanceof KvEvent.Stored stored) {
             numStored += stored.blockHashes().size();
+        } else if (event instanceof KvEvent.StoredEach each) {
+            numStored += each.run().blockHashes().size();
         } else if (event instanceof KvEvent.Removed removed) {
             numStored -= removed.blockHashes().size();
         } else {

@@ -53,6 +53,27 @@ public sealed interface KvEvent {
     }
 
     /**
+     * A run of consecutive blocks became findable, which are published one by one (SGLang).
+     *
+     * @param run all of them
+     */
+    record StoredEach(Stored run) implements KvEvent {
+
+        /** Returns what is published of one block. */
+        public Stored block(int index, int blockSize) {
+            var hashes = run.blockHashes;
+            return new Stored(
+                    LongList.of(hashes.getLong(index)),
+                    index > 0 || run.hasParent,
+                    index > 0 ? hashes.getLong(index - 1) : run.parentHash,
+                    run.tokens,
+                    run.firstToken + index * blockSize,
+                    run.loraName,
+                    run.cacheSalt);
+        }
+    }
+
+    /**
      * Blocks were given out again, and their content with them.
      *
      * @param blockHashes the hashes that the blocks carried, in the order of eviction; at least one

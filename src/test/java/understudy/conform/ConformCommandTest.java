@@ -89,6 +89,16 @@ final class ConformCommandTest {
     }
 
     @Test
+    void decisionsOfAModelOfSglang_areOurs() {
+        String file = TestData.recording("sglang-random.json.gz").toString();
+        for (var options : List.of("", "--actors ")) {
+            var conform = call(("conform " + options + file).split(" "));
+
+            assertThat(conform.out).as(options).endsWith("\nworkloads 60/60, steps 2841/2841 identical\n");
+        }
+    }
+
+    @Test
     void publishedKvEventsOfVllm_areOurs() {
         String file = TestData.recording("vllm-kv-events.json.gz").toString();
         for (String options : List.of("", "--actors ", "--decode-cohort-min-seqs=0 ")) {

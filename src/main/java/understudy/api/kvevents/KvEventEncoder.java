@@ -64,6 +64,9 @@ final class KvEventEncoder {
     }
 
     private static int numEvents(KvEvent event) {
+        if (event instanceof KvEvent.StoredEach each) {
+            return each.run().blockHashes().size();
+        }
         if (event instanceof KvEvent.Removed removed) {
             return removed.blockHashes().size();
         }
@@ -73,6 +76,10 @@ final class KvEventEncoder {
     private void write(KvEvent event, int blockSize) throws IOException {
         if (event instanceof KvEvent.Stored stored) {
             writeStored(stored, blockSize);
+        } else if (event instanceof KvEvent.StoredEach each) {
+            for (int i = 0; i < each.run().blockHashes().size(); i++) {
+                writeStored(each.block(i, blockSize), blockSize);
+            }
         } else if (event instanceof KvEvent.Removed removed) {
             for (int i = 0; i < removed.blockHashes().size(); i++) {
                 writeRemoved(LongList.of(removed.blockHashes().getLong(i)), MEDIUM, removed.groupIndex());

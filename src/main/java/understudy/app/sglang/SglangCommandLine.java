@@ -1,6 +1,5 @@
 package understudy.app.sglang;
 
-import java.io.File;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,8 +11,7 @@ import java.util.stream.Collectors;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagJson;
 import understudy.app.flags.FlagScenario;
-import understudy.app.flags.ServedModel;
-import understudy.latency.Parallelism;
+import understudy.app.flags.ServerFlags;
 import understudy.settings.ScenarioException;
 
 /**
@@ -58,7 +56,6 @@ public record SglangCommandLine(
 
     private static final String WAITING_TIMEOUT = "SGLANG_REQ_WAITING_TIMEOUT";
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2");
-    private static final Set<String> SIXTEEN_BITS = Set.of("auto", "half", "float16", "bfloat16");
     private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
 
     /**
@@ -72,7 +69,8 @@ public record SglangCommandLine(
         var settings = new LinkedHashMap<String, String>();
         var warnings = new ArrayList<>(arguments.warnings());
         arguments.putSettings(settings);
-        boolean isGuessed = new Special(arguments, environment, settings, warnings).put();
+        var server = new ServerFlags(arguments, environment, settings, warnings);
+        boolean isGuessed = new Special(arguments, environment, settings, warnings, server).put();
         boolean isWorker =
                 arguments.given("node-rank").filter(rank -> !rank.equals("0")).isPresent();
         return new SglangCommandLine(settings, warnings, isGuessed, isWorker);
@@ -93,20 +91,23 @@ public record SglangCommandLine(
             FlagArguments arguments,
             Map<String, String> environment,
             Map<String, String> settings,
-            List<String> warnings) {
+            List<String> warnings,
+            ServerFlags server) {
 
         /** Returns whether the model has the timing of another. */
         boolean put() {
             String model = model();
             settings.putIfAbsent("server.served-model-name", model);
             putParallelism();
+            boolean isKnown =
+                    server.putTiming(model, List.of(settings.getOrDefault("server.served-model-name", model)));
             putVariables();
             putFormats();
             putSpeculation();
             putCache();
             putAdapters();
             putSurface(model);
-            return !putTiming(model);
+            return !isKnown;
         }
 
         private String model() {
@@ -128,15 +129,15 @@ public record SglangCommandLine(
                 switch (method) {
                     case "auto", "round_robin" -> settings.put("router.policy", "round-robin");
                     case "total_requests", "shortest_queue" -> settings.put("router.policy", "least-outstanding");
-                    default -> warnNoEffect("load-balance-method", method);
+                    default -> server.warnNoEffect("load-balance-method", method);
                 }
             });
         }
 
         /** {@code --tp-size} counts all GPUs, of which each rank has its part for attention. */
         private void putDpAttention() {
-            int numRanks = size("cluster.replicas");
-            int numGpus = size(TENSOR_PARALLEL);
+            int numRanks = server.size("cluster.replicas");
+            int numGpus = server.size(TENSOR_PARALLEL);
             if (numGpus % numRanks != 0) {
                 throw new ScenarioException(
                         "--dp-size " + numRanks + ": must divide --tp-size " + numGpus + " with --enable-dp-attention");
@@ -186,27 +187,12 @@ public record SglangCommandLine(
         }
 
         private void putFormats() {
-            arguments
-                    .given("quantization")
-                    .ifPresent(value -> ServedModel.dtype(value)
-                            .ifPresentOrElse(
-                                    dtype -> settings.put("latency.dtype", dtype),
-                                    () -> warnNoEffect("quantization", value)));
-            arguments.given("dtype").ifPresent(dtype -> {
-                if (dtype.equals("float") || dtype.equals("float32")) {
-                    settings.put("latency.dtype", "fp32");
-                } else if (!SIXTEEN_BITS.contains(dtype)) {
-                    throw new ScenarioException("launch_server.py: error: argument --dtype: invalid choice: '" + dtype
-                            + "' (choose from auto, half, float16, bfloat16, float, float32)");
-                }
+            server.putQuantization();
+            arguments.given("dtype").filter(dtype -> !server.putDtype(dtype)).ifPresent(dtype -> {
+                throw new ScenarioException("launch_server.py: error: argument --dtype: invalid choice: '" + dtype
+                        + "' (choose from auto, half, float16, bfloat16, float, float32)");
             });
-            arguments.given("kv-cache-dtype").ifPresent(dtype -> {
-                if (KV_CACHE_DTYPES.contains(dtype)) {
-                    settings.put("kv-cache.kv-cache-dtype", dtype.equals("bf16") ? "bfloat16" : dtype);
-                } else {
-                    warnNoEffect("kv-cache-dtype", dtype);
-                }
-            });
+            server.putIfKnown("kv-cache-dtype", KV_CACHE_DTYPES, "kv-cache.kv-cache-dtype");
         }
 
         private void putSpeculation() {
@@ -256,56 +242,8 @@ public record SglangCommandLine(
             if (arguments.isOn("is-embedding")) {
                 settings.put("server.task", "embed");
             }
-            arguments.given("chat-template").ifPresent(template -> {
-                if (new File(template).isFile()) {
-                    settings.put("server.chat-template", template);
-                } else {
-                    warnNoEffect("chat-template", template);
-                }
-            });
-            putTokenizer(model);
-        }
-
-        /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
-        private void putTokenizer(String model) {
-            if (arguments.isOn("skip-tokenizer-init")) {
-                return;
-            }
-            var asked = arguments.given("tokenizer-path");
-            String path = asked.orElse(model);
-            if (ServedModel.hasTokenizer(path)) {
-                settings.put("server.tokenizer", path);
-            } else {
-                asked.ifPresent(given -> warnNoEffect("tokenizer-path", given));
-            }
-        }
-
-        /** A model that is not known has the timing of the one that the environment names. */
-        private boolean putTiming(String model) {
-            var timing = new LinkedHashMap<String, String>();
-            boolean isShared = settings.containsKey("latency.enable-expert-parallel");
-            var parallelism = new Parallelism(
-                    size(TENSOR_PARALLEL),
-                    size("latency.data-parallel-size"),
-                    isShared,
-                    Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
-            var names = List.of(settings.getOrDefault("server.served-model-name", model));
-            boolean isKnown = ServedModel.put(model, names, parallelism, timing, warnings);
-            if (isKnown || !environment.containsKey("UNDERSTUDY_LATENCY_LLM")) {
-                // What a flag says of the weights is stronger than the name.
-                timing.forEach(settings::putIfAbsent);
-            }
-            return isKnown;
-        }
-
-        /** Returns a setting as a number, or 1; a value that is no number is refused where the setting is read. */
-        private int size(String setting) {
-            String value = settings.getOrDefault(setting, "1");
-            return value.matches("[1-9]\\d{0,6}") ? Integer.parseInt(value) : 1;
-        }
-
-        private void warnNoEffect(String flag, String value) {
-            warnings.add("--" + flag + " " + value + " has no effect here");
+            server.putChatTemplate();
+            server.putTokenizer("tokenizer-path", model);
         }
     }
 }

@@ -53,7 +53,7 @@ final class SglangFlags {
         enable-prefill-delayer          on      engine.sglang.enable-prefill-delayer
         prefill-delayer-token-usage-low-watermark text engine.sglang.prefill-delayer-token-usage-low-watermark
         prefill-delayer-queue-min-ratio text    engine.sglang.prefill-delayer-queue-min-ratio
-        prefill-delayer-max-delay-ms    text    * engine.sglang.prefill-delayer-max-delay-ms
+        prefill-delayer-max-delay-ms    text    engine.sglang.prefill-delayer-max-delay-ms
         prefill-decode-interval         text    engine.sglang.prefill-decode-interval
         enable-lora                     on      engine.sglang.enable-lora
         lora-paths                      list    * engine.sglang.lora-paths

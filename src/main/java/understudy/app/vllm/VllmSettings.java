@@ -1,6 +1,5 @@
 package understudy.app.vllm;
 
-import java.io.File;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,8 +10,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagScenario;
-import understudy.app.flags.ServedModel;
-import understudy.latency.Parallelism;
+import understudy.app.flags.ServerFlags;
 import understudy.scenario.Scenario;
 import understudy.settings.ScenarioException;
 
@@ -41,7 +39,6 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
 
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> HASHES = Set.of("sha256_cbor", "xxhash_cbor");
-    private static final Set<String> SIXTEEN_BITS = Set.of("auto", "half", "float16", "bfloat16");
     private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
     private static final Set<String> BACKENDS =
             Set.of("allgather_reducescatter", "deepep_high_throughput", "deepep_low_latency", "flashinfer_all2allv");
@@ -67,7 +64,8 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
         var settings = new LinkedHashMap<String, String>();
         var warnings = new ArrayList<>(arguments.warnings());
         arguments.putSettings(settings);
-        boolean isGuessed = new Special(arguments, environment, settings, warnings).put(file.equals(SCENARIO));
+        var server = new ServerFlags(arguments, environment, settings, warnings);
+        boolean isGuessed = new Special(arguments, environment, settings, warnings, server).put(file.equals(SCENARIO));
         boolean isHeadless = arguments.isOn("headless");
         return new VllmSettings(settings, warnings, isGuessed, isHeadless);
     }
@@ -92,7 +90,8 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             FlagArguments arguments,
             Map<String, String> environment,
             Map<String, String> settings,
-            List<String> warnings) {
+            List<String> warnings,
+            ServerFlags server) {
 
         /** Returns whether the model has the timing of another. */
         boolean put(boolean hasDefaultModel) {
@@ -103,13 +102,13 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             settings.put("server.served-model-name", names.isEmpty() ? model : String.join(",", names));
             putParallelism();
             boolean isGuessed =
-                    (hasDefaultModel || !VllmFlags.model(arguments, "").isEmpty()) && !putTiming(model, names);
+                    (hasDefaultModel || !VllmFlags.model(arguments, "").isEmpty()) && !server.putTiming(model, names);
             putFormats();
             putServer();
             putKeysAndHashes();
             putAdapters();
-            putTokenizer(model);
-            putChatTemplate();
+            server.putTokenizer("tokenizer", model);
+            server.putChatTemplate();
             putSurface();
             var json = new JsonFlags(arguments, environment, settings, warnings);
             json.put();
@@ -119,20 +118,12 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
         }
 
         private void putFormats() {
+            server.putQuantization();
             arguments
-                    .last("quantization")
-                    .ifPresent(value -> ServedModel.dtype(value)
-                            .ifPresentOrElse(
-                                    dtype -> settings.put("latency.dtype", dtype),
-                                    () -> warnNoEffect("quantization", value)));
-            arguments.last("dtype").map(dtype -> dtype.toLowerCase(Locale.ROOT)).ifPresent(dtype -> {
-                if (dtype.equals("float") || dtype.equals("float32")) {
-                    settings.put("latency.dtype", "fp32");
-                } else if (!SIXTEEN_BITS.contains(dtype)) {
-                    warnNoEffect("dtype", dtype);
-                }
-            });
-            putIfKnown("kv-cache-dtype", KV_CACHE_DTYPES, "kv-cache.kv-cache-dtype");
+                    .last("dtype")
+                    .filter(dtype -> !server.putDtype(dtype))
+                    .ifPresent(dtype -> server.warnNoEffect("dtype", dtype.toLowerCase(Locale.ROOT)));
+            server.putIfKnown("kv-cache-dtype", KV_CACHE_DTYPES, "kv-cache.kv-cache-dtype");
         }
 
         private void putParallelism() {
@@ -140,33 +131,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
                 settings.put("cluster.replicas", size);
                 settings.put("latency.data-parallel-size", size);
             });
-            putIfKnown("all2all-backend", BACKENDS, "latency.all2all-backend");
-        }
-
-        /** A model that is not known has the timing of the one that the environment names. */
-        private boolean putTiming(String model, List<String> names) {
-            var timing = new LinkedHashMap<String, String>();
-            boolean isKnown = ServedModel.put(model, names, parallelism(), timing, warnings);
-            if (isKnown || !environment.containsKey("UNDERSTUDY_LATENCY_LLM")) {
-                settings.putAll(timing);
-            }
-            return isKnown;
-        }
-
-        private Parallelism parallelism() {
-            boolean isShared =
-                    settings.getOrDefault("latency.enable-expert-parallel", "").equals(TRUE);
-            return new Parallelism(
-                    size("latency.tensor-parallel-size"),
-                    size("latency.data-parallel-size"),
-                    isShared,
-                    Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
-        }
-
-        /** Returns a setting as a number, or 1; a value that is no number is refused where the setting is read. */
-        private int size(String setting) {
-            String value = settings.getOrDefault(setting, "1");
-            return value.matches("[1-9]\\d{0,6}") ? Integer.parseInt(value) : 1;
+            server.putIfKnown("all2all-backend", BACKENDS, "latency.all2all-backend");
         }
 
         /** With a Unix socket, vLLM has no port. */
@@ -187,7 +152,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             if (!key.isEmpty()) {
                 settings.put("server.api-key", key);
             }
-            putIfKnown("prefix-caching-hash-algo", HASHES, "kv-cache.hash-algo");
+            server.putIfKnown("prefix-caching-hash-algo", HASHES, "kv-cache.hash-algo");
             String seed = environment.getOrDefault("PYTHONHASHSEED", "");
             if (settings.containsKey("kv-cache.hash-algo") && !seed.isEmpty()) {
                 settings.put("kv-cache.hash-seed", seed);
@@ -206,31 +171,6 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             }
         }
 
-        /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
-        private void putTokenizer(String model) {
-            if (arguments.isOn("skip-tokenizer-init")) {
-                return;
-            }
-            String asked = arguments.last("tokenizer").orElse("");
-            String path = asked.isBlank() ? model : asked;
-            if (ServedModel.hasTokenizer(path)) {
-                settings.put("server.tokenizer", path);
-            } else if (!asked.isBlank()) {
-                warnNoEffect("tokenizer", asked);
-            }
-        }
-
-        /** Templates that come with vLLM's image are not here, and no reason not to start. */
-        private void putChatTemplate() {
-            arguments.last("chat-template").filter(value -> !value.isBlank()).ifPresent(value -> {
-                if (value.contains("{") || new File(value).isFile()) {
-                    settings.put("server.chat-template", value);
-                } else {
-                    warnNoEffect("chat-template", value);
-                }
-            });
-        }
-
         private void putSurface() {
             boolean isQuiet = arguments
                     .last("uvicorn-log-level")
@@ -245,20 +185,6 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             if (environment.getOrDefault("VLLM_SERVER_DEV_MODE", "").equals("1")) {
                 settings.put("server.dev-mode", "true");
             }
-        }
-
-        private void putIfKnown(String flag, Set<String> known, String setting) {
-            arguments.last(flag).filter(value -> !value.isBlank()).ifPresent(value -> {
-                if (known.contains(value)) {
-                    settings.put(setting, value);
-                } else {
-                    warnNoEffect(flag, value);
-                }
-            });
-        }
-
-        private void warnNoEffect(String flag, String value) {
-            warnings.add("--" + flag + " " + value + " has no effect here");
         }
     }
 }

@@ -141,7 +141,7 @@ final class DecodeRoleScheduler extends RoleScheduler {
 
     private void preallocate() {
         numTurns = (numTurns + 1) % role.decodePollingInterval();
-        if (numTurns != 0 || admitsNone()) {
+        if (numTurns != 0) {
             runPrebuilt();
             return;
         }
@@ -165,7 +165,7 @@ final class DecodeRoleScheduler extends RoleScheduler {
     private void askPlaces(ObjectArrayList<SglangRequest> queue, boolean isResumption) {
         int count = Math.min(queue.size(), slots.size());
         if (!isResumption) {
-            count = Math.min(count, numFreeMetadata());
+            count = admitsNone() ? 0 : Math.min(count, numFreeMetadata());
         }
         asked = new ObjectArrayList<>(queue.subList(0, count));
         int numRetractable = 0;

@@ -125,6 +125,10 @@ public final class SglangEngine implements Engine, EngineLoad {
     public EngineRequest add(Request request, long atNanos) {
         var added = all.add(request, atNanos);
         added.waitsSinceNanos = atNanos;
+        if (talk != null && request.kvTransfer() == null) {
+            giveUp(added, "This engine has a role, and serves requests only together with another engine.");
+            return added;
+        }
         var least = scheduler.whoMakesWay(added);
         if (least != null) {
             scheduler.abort(least);

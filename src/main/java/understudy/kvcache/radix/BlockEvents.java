@@ -13,7 +13,7 @@ import understudy.prompt.TokenSource;
 
 /**
  * Changes of the tree, told as blocks (SGLang {@code _record_store_event}, {@code _record_remove_event}): one event for
- * each block that has become findable, and one for each node that was removed. A block belongs to the node in which it
+ * the blocks of a node that has become findable, which SGLang publishes one by one, and one for each node that was removed. A block belongs to the node in which it
  * ends, so that blocks need not be pages: with larger ones a node may have none, with smaller ones several for a page.
  *
  * <p>With a sliding window they tell of the layers with full attention. What is inserted through a node that is on the host
@@ -53,18 +53,16 @@ final class BlockEvents {
     }
 
     private void addStored(RadixNode node, long parentOfFirst) {
-        int first = node.from / blockSize;
-        long parent = parentOfFirst;
-        for (int i = 0; i < node.blockHashes.length; i++) {
-            events.add(new KvEvent.Stored(
-                    LongList.of(node.blockHashes[i]),
-                    first + i > 0,
-                    parent,
+        if (node.blockHashes.length > 0) {
+            int first = node.from / blockSize;
+            events.add(new KvEvent.StoredEach(new KvEvent.Stored(
+                    new LongImmutableList(node.blockHashes),
+                    first > 0,
+                    parentOfFirst,
                     node.tokens,
-                    (first + i) * blockSize,
+                    first * blockSize,
                     node.loraName,
-                    node.cacheSalt));
-            parent = node.blockHashes[i];
+                    node.cacheSalt)));
         }
     }
 

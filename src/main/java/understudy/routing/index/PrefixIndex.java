@@ -61,6 +61,8 @@ public final class PrefixIndex {
                 if (counts(replica, stored.range())) {
                     store(replica, stored);
                 }
+            } else if (event instanceof KvEvent.StoredEach each) {
+                store(replica, each.run());
             } else if (event instanceof KvEvent.Removed removed) {
                 if (removed.groupIndex() == groups.get(replica)) {
                     remove(replica, removed.blockHashes());

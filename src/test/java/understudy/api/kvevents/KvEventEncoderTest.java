@@ -55,6 +55,20 @@ final class KvEventEncoderTest {
                 .isEqualTo(ARRAY_BYTES);
     }
 
+    /** Two blocks of 4 tokens, the second behind the first. */
+    @Test
+    void blocksThatArePublishedOneByOne_areEventsOfTheirOwn() {
+        var tokens = new TokenIds(1, 2, 3, 4, 5, 6, 7, 8);
+        var first = new KvEvent.Stored(LongList.of(HASH), false, 0, tokens, 0);
+        var second = new KvEvent.Stored(LongList.of(HASH + 1), true, HASH, tokens, 4);
+        var run = new KvEvent.StoredEach(new KvEvent.Stored(LongList.of(HASH, HASH + 1), false, 0, tokens, 0));
+
+        for (var format : KvEventSettings.Format.values()) {
+            assertThat(hex(new KvEventEncoder(format, 0).encode(batch(0, run, REMOVED))))
+                    .isEqualTo(hex(new KvEventEncoder(format, 0).encode(batch(0, first, second, REMOVED))));
+        }
+    }
+
     /** Of two blocks of 4 tokens a group with a window of 6 keeps the second: its hash, and the tokens of both. */
     @Test
     void groupWithAWindow_saysSo() throws IOException {

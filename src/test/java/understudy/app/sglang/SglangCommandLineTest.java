@@ -61,7 +61,7 @@ final class SglangCommandLineTest {
                 .containsEntry("engine.sglang.enable-mixed-chunk", "true")
                 .containsEntry("engine.sglang.hicache-write-policy", "write-back")
                 .containsEntry("engine.max-model-len", "8192")
-                .containsEntry("kv-cache.kv-cache-dtype", "bfloat16")
+                .containsEntry("kv-cache.kv-cache-dtype", "bf16")
                 .containsEntry("cluster.replicas", "4")
                 .containsEntry("router.policy", "least-outstanding")
                 .containsEntry("latency.llm", "qwen3-8b")

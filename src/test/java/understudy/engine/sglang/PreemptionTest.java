@@ -84,6 +84,33 @@ final class PreemptionTest {
     }
 
     /**
+     * 20 tokens, 16 of them free, less 4 for each that runs: 8. The newcomer counts as 0 + 12 tokens; with the 4 of the one
+     * that came last nothing is missing, so that the other stays.
+     */
+    @Test
+    void preemption_endsOnceNothingIsMissing() {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 2, 20, false, false);
+        var first = fixture.add("first", 100, 2, 4, 0, false);
+        var second = fixture.add("second", 200, 2, 4, 0, false);
+        var newcomer = fixture.add("newcomer", 1, 1, 12, 5, false);
+        fixture.memory.allocate(first.lookup, 2);
+        fixture.memory.allocate(second.lookup, 2);
+        var ask = PrefillAskBuilder.builder()
+                .config(fixture.config)
+                .waiting(List.of(RequestView.of(newcomer)))
+                .running(List.of(RequestView.of(first), RequestView.of(second)))
+                .numRunning(2)
+                .runningOffset(8)
+                .newTokenRatio(1)
+                .isFull(true)
+                .build();
+
+        var outcome = (PrefillOutcome) fixture.memory.answer(ask);
+
+        assertThat(outcome.preempted.toIntArray()).containsExactly(1);
+    }
+
+    /**
      * 16 tokens without a cache. The newcomer takes 4 of them and goes on for 6: 12 - 6 = 6 remain. With the 10 of the one
      * that it has preempted, which no longer runs, 12 - 2 * 6 = 0 would.
      */

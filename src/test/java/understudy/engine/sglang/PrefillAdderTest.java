@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.radix.RadixConfig;
+import understudy.kvcache.radix.RadixEvictionPolicy;
 
 /** Rules of admission that no recording tells apart from others. */
 final class PrefillAdderTest {
@@ -41,6 +43,23 @@ final class PrefillAdderTest {
         assertThat(config.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
     }
 
+    /**
+     * 10 tokens of 100 leave 100 - 10 - 2 to the answer; in pages of 4 it is 100 - 12, less a page and one token. A context of
+     * 50 leaves 50 - 10 - 2.
+     */
+    @ParameterizedTest
+    @CsvSource({"1,65536,88", "4,65536,83", "1,50,38"})
+    void answer_isCutToPoolAndContext(int pageSize, int maxModelLen, int expected) {
+        var memory = new RadixConfig(pageSize, 100, false, false, RadixEvictionPolicy.LRU, 0, false, null, null);
+        var config = SglangConfigBuilder.builder()
+                .maxModelLen(maxModelLen)
+                .memory(memory)
+                .build();
+
+        assertThat(config.maxNewTokens(200, 10)).isEqualTo(expected);
+        assertThat(config.maxNewTokens(20, 10)).isEqualTo(20);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void requestWithoutPriority_isPreferredLeast(boolean lowFirst) {
@@ -58,6 +77,47 @@ final class PrefillAdderTest {
         var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 12, true, false);
         var request = fixture.add("r", 1, 4, 1, 0, true);
         request.maxNewTokens = maxNewTokens;
+
+        assertThat(results(attempt(fixture, null, request))).containsExactly(result);
+    }
+
+    /** As above, but a running request that is taken along takes a token of the 8, so that 6 more are too many, and 5 are not. */
+    @ParameterizedTest
+    @CsvSource({"5,CONTINUE", "6,NO_TOKEN"})
+    void requestThatIgnoresEos_leavesATokenForThoseTakenAlong(int maxNewTokens, AddResult result) {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 12, true, false, 12);
+        var request = fixture.add("r", 1, 4, 1, 0, true);
+        request.maxNewTokens = maxNewTokens;
+        var ended = fixture.add("ended", 100, 4, 1, 0, true);
+        ended.isFinished = true;
+        ended.numOutputTokens = 1;
+        var ask = PrefillAskBuilder.builder()
+                .config(SglangConfigBuilder.builder(fixture.config)
+                        .mixesChunks(true)
+                        .build())
+                .waiting(List.of(RequestView.of(request)))
+                .running(List.of(RequestView.of(ended)))
+                .numRunning(1)
+                .newTokenRatio(1)
+                .numFreeSlots(8)
+                .build();
+
+        var outcome = (PrefillOutcome) fixture.memory.answer(ask);
+
+        assertThat(results(outcome)).containsExactly(result);
+        assertThat(outcome.added.isEmpty()).isEqualTo(result == AddResult.NO_TOKEN);
+    }
+
+    /**
+     * A request that was retracted with 2 of 6 outputs needs 4 + 2 + 4 + 1 = 11 tokens, and is charged 6 + 6 + 1 = 13: of 13
+     * none is left for others.
+     */
+    @ParameterizedTest
+    @CsvSource({"13,NO_TOKEN", "14,CONTINUE"})
+    void addedRequest_isTheLastIfNoTokenIsLeft(int maxTotalTokens, AddResult result) {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, maxTotalTokens, false, false);
+        var request = fixture.add("r", 1, 4, 6, 0, false);
+        request.numOutputTokens = 2;
 
         assertThat(results(attempt(fixture, null, request))).containsExactly(result);
     }

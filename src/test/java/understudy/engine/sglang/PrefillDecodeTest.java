@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.RequestEvent;
+import understudy.engine.OutputPlan;
+import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
+import understudy.faults.SleepMode;
 import understudy.host.Emulation;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -24,6 +29,7 @@ import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
+import understudy.testkit.EmulatedRequest;
 
 /**
  * Requests that two engines of SGLang share. A request takes 4 ms to the queues of both, a step 10 ms. A page of 16 tokens has
@@ -215,6 +221,19 @@ final class PrefillDecodeTest {
         }
     }
 
+    /** A server that warms up has one replica, the first: its calls would wait for ever. */
+    @Test
+    void requestWithoutAnotherEngine_isTurnedAway() {
+        var engine = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(SETTINGS)))
+                .engine()
+                .createEngine();
+
+        engine.add(Request.of(0, 0, prompt(100), 1, new OutputPlan(index -> 7, OutputPlan.ENDLESS)), 0);
+
+        assertThat(engine.takeGivenUp()).hasSize(1);
+        assertThat(engine.hasWork()).isFalse();
+    }
+
     @Test
     void engineThatLeaves_sendsWhatItHas() {
         try (var cluster = start(TWO_AND_TWO)) {
@@ -300,6 +319,60 @@ final class PrefillDecodeTest {
         });
         assertThat(count(run, Outcome.COMPLETED)).isGreaterThan(700);
         assertThat(count(run, Outcome.COMPLETED) + count(run, Outcome.FAILED)).isEqualTo(1000);
+    }
+
+    /** A third of the requests is given up at some time, while engines crash, sleep and come back, and lose pieces. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 35})
+    void abortsAtRandom_leaveNothingBehind(int seed) {
+        var random = new SplittableRandom(seed);
+        String small =
+                "engine.max-model-len = 300, engine.sglang { max-total-tokens = 1280, num-reserved-decode-tokens = 64,"
+                        + " chunked-prefill-size = 64, max-running-requests = 8 }, faults.on-crash = "
+                        + (seed % 2 == 0 ? "resume" : "reroute") + "\n";
+        try (var cluster = start(small + TWO_AND_TWO)) {
+            var requests = new ArrayList<EmulatedRequest>();
+            for (int i = 0; i < 400; i++) {
+                requests.add(cluster.submit(prompt(1 + random.nextInt(150)), 1 + random.nextInt(60)));
+                cluster.advance(Duration.ofNanos(random.nextLong(40 * MILLI)));
+                if (random.nextInt(3) == 0) {
+                    cluster.abort(requests.get(Math.max(0, i - random.nextInt(10))));
+                }
+                if (i % 20 == 10) {
+                    disturb(cluster, random.nextInt(4), random);
+                }
+            }
+            advance(cluster, 300_000);
+
+            assertThat(requests)
+                    .allSatisfy(request -> assertThat(request.events())
+                            .filteredOn(event -> !(event instanceof RequestEvent.Token))
+                            .filteredOn(event -> !(event instanceof RequestEvent.Admitted))
+                            .hasSize(1));
+            assertThat(cluster.resetPrefixCache()).as("nothing holds a page").isTrue();
+        }
+    }
+
+    private static void disturb(EmulatedCluster cluster, int replica, SplittableRandom random) {
+        switch (random.nextInt(3)) {
+            case 0 -> {
+                cluster.inject(new Fault.Crash(replica));
+                advance(cluster, random.nextInt(50));
+                cluster.inject(new FleetChange.Restart(replica));
+            }
+            case 1 -> {
+                var modes = SleepMode.values();
+                cluster.inject(new FleetChange.Sleep(replica, 0, modes[random.nextInt(modes.length)]));
+                advance(cluster, random.nextInt(500));
+                cluster.inject(new FleetChange.Wake(replica));
+            }
+            default -> {
+                cluster.inject(new Fault.FailTransfers(OptionalInt.empty(), Fault.LinkKind.NETWORK, 0.2));
+                advance(cluster, random.nextInt(100));
+                cluster.inject(new Fault.FailTransfers(OptionalInt.empty(), Fault.LinkKind.NETWORK, 0));
+            }
+        }
+        advance(cluster, 50);
     }
 
     private static long count(RunRecord run, Outcome outcome) {

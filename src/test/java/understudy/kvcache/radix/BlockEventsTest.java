@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,8 @@ final class BlockEventsTest {
 
     /** A memory whose events are told. */
     private static final class Cache {
-        final BlockEvents events;
+        private final BlockEvents log;
+        private final int blockSize;
         final RadixMemory memory;
         private int numRequests;
 
@@ -40,10 +43,26 @@ final class BlockEventsTest {
                 int blockSize,
                 RadixConfig.@Nullable Window window,
                 RadixConfig.@Nullable Hierarchy hierarchy) {
-            events = new BlockEvents(new Xxh3BlockHasher(blockSize));
+            this.blockSize = blockSize;
+            log = new BlockEvents(new Xxh3BlockHasher(blockSize));
             memory = RadixMemory.create(new RadixConfig(
                     pageSize, NUM_TOKENS, false, true, RadixEvictionPolicy.LRU, 0, false, window, hierarchy));
-            memory.tell(events);
+            memory.tell(log);
+        }
+
+        /** Returns what has changed, block by block. */
+        List<KvEvent> published() {
+            var events = new ArrayList<KvEvent>();
+            for (var event : log.drain()) {
+                if (event instanceof KvEvent.StoredEach each) {
+                    for (int i = 0; i < each.run().blockHashes().size(); i++) {
+                        events.add(each.block(i, blockSize));
+                    }
+                } else {
+                    events.add(event);
+                }
+            }
+            return events;
         }
 
         /** Runs a request with its prompt and one output token to its end. */
@@ -70,7 +89,7 @@ final class BlockEventsTest {
     void eventsAreOnePerPageStored_andOnePerNodeRemoved() {
         var cache = new Cache(4, 4);
         cache.run(prompt(1, 2, 3, 4, 5, 6, 7, 8));
-        assertThat(cache.events.drain())
+        assertThat(cache.published())
                 .hasSize(2)
                 .allSatisfy(event -> assertThat(event)
                         .isInstanceOfSatisfying(
@@ -78,12 +97,12 @@ final class BlockEventsTest {
                                 stored ->
                                         assertThat(stored.blockHashes().size()).isEqualTo(1)));
         cache.run(prompt(1, 2, 3, 4, 5, 6, 9, 9));
-        assertThat(cache.events.drain()).hasSize(1);
+        assertThat(cache.published()).hasSize(1);
 
         // The second page of each goes, then the one that they share: three nodes.
         cache.memory.makeRoom(NUM_TOKENS);
 
-        assertThat(cache.events.drain())
+        assertThat(cache.published())
                 .hasSize(3)
                 .allSatisfy(event -> assertThat(event)
                         .isInstanceOfSatisfying(
@@ -101,7 +120,7 @@ final class BlockEventsTest {
         var cache = new Cache(1, 4, null, hierarchy(RadixConfig.WritePolicy.WRITE_THROUGH, 500));
         var tokens = IntStream.range(0, 14).toArray();
         cache.run(prompt(Arrays.copyOf(tokens, 12)));
-        var stored = cache.events.drain();
+        var stored = cache.published();
         assertThat(stored).hasSize(4);
         var hashes = new LongArrayList();
         for (int i = 0; i < 3; i++) {
@@ -110,10 +129,10 @@ final class BlockEventsTest {
         assertThat(stored.get(3)).isEqualTo(new KvEvent.HostStored(hashes));
 
         cache.memory.makeRoom(NUM_TOKENS);
-        assertThat(cache.events.drain()).containsExactly(new KvEvent.Removed(hashes));
+        assertThat(cache.published()).containsExactly(new KvEvent.Removed(hashes));
 
         cache.run(prompt(tokens));
-        var loaded = cache.events.drain();
+        var loaded = cache.published();
         // The prompt's last full block is the one of 12 tokens; 14 are no more, and the answer's first makes 15.
         assertThat(loaded).hasSize(3);
         for (int i = 0; i < 3; i++) {
@@ -153,7 +172,7 @@ final class BlockEventsTest {
             tested.run(new Prompt(new TokenIds(IntStream.range(0, length)
                     .map(at -> at < parting ? at : at + 100 * branch)
                     .toArray())));
-            for (var event : tested.events.drain()) {
+            for (var event : tested.published()) {
                 if (event instanceof KvEvent.Stored stored) {
                     onDevice.addAll(stored.blockHashes());
                 } else if (event instanceof KvEvent.Removed removed) {
@@ -213,7 +232,7 @@ final class BlockEventsTest {
             tested.run(new Prompt(new TokenIds(IntStream.range(0, length)
                     .map(at -> at < parting ? at : at + 100 * branch)
                     .toArray())));
-            for (var event : tested.events.drain()) {
+            for (var event : tested.published()) {
                 if (event instanceof KvEvent.Stored stored) {
                     stored.blockHashes()
                             .forEach(hash -> assertThat(known.add(hash)).isTrue());
@@ -246,7 +265,7 @@ final class BlockEventsTest {
 
         cache.run(prompt);
 
-        assertThat(cache.events.drain().stream()
+        assertThat(cache.published().stream()
                         .map(event -> ((KvEvent.Stored) event).blockHashes().getLong(0)))
                 .containsExactly(
                         prompt.blockHashes(new Xxh3BlockHasher(4))[0], prompt.blockHashes(new Xxh3BlockHasher(4))[1]);

@@ -144,4 +144,46 @@ final class HostTreeTest {
 
         assertThat(again.numPrefixTokens()).isEqualTo(numLoaded);
     }
+
+    /**
+     * 20 tokens on the device, 11 on the host. What is to be loaded holds 10 of the host, another prefix 12 of the device. For
+     * 10 places the other one must go, and finds no room on the host: what is to be loaded may not make room for it there.
+     */
+    @Test
+    void copyThatIsToBeLoaded_staysOnTheHost() {
+        var memory = RadixMemory.create(new RadixConfig(
+                1,
+                20,
+                false,
+                false,
+                RadixEvictionPolicy.LRU,
+                0,
+                false,
+                null,
+                new RadixConfig.Hierarchy(10, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, null)));
+        var prompt = new Prompt(new TokenIds(IntStream.range(0, 10).toArray()));
+        cache(memory, prompt);
+        memory.makeRoom(20);
+        cache(memory, new Prompt(new TokenIds(IntStream.range(100, 112).toArray())));
+        assertThat(memory.numFree()).isEqualTo(8);
+
+        var again = memory.open(RadixLookup.of(1, prompt, index -> index, 0));
+        memory.match(again, 10);
+        assertThat(again.hostHit()).isEqualTo(10);
+        memory.loadBack(again);
+
+        assertThat(again.numPrefixTokens()).isEqualTo(10);
+        var host = Objects.requireNonNull(memory.takeHostActivity());
+        assertThat(host.numUsed()).isEqualTo(10);
+        // 20 less the 10 that were loaded: the other prefix is gone.
+        assertThat(memory.numFree()).isEqualTo(10);
+    }
+
+    private static void cache(RadixMemory memory, Prompt prompt) {
+        var sequence = memory.open(RadixLookup.of(0, prompt, index -> index, 0));
+        memory.match(sequence, 1);
+        memory.admit(sequence, prompt.tokens().length());
+        memory.extend(ObjectArrayList.of(sequence));
+        memory.release(0, true);
+    }
 }
