@@ -74,16 +74,20 @@ final class SglangCommandLineTest {
         assertThat(scenario.blockSize()).isEqualTo(16);
     }
 
-    /** Eight GPUs in four ranks: each has two for its attention. */
+    /** Sixteen GPUs in eight ranks: each has two for its attention. */
     @Test
     void dpAttention_dividesTheGpusAmongRanks() {
-        var given = of("deepseek-ai/DeepSeek-R1 --tp 8 --dp 4 --enable-dp-attention --enable-prefill-delayer");
+        var given = of("deepseek-ai/DeepSeek-R1-0528 --tp 16 --dp 8 --enable-dp-attention --enable-prefill-delayer");
 
         assertThat(given.settings())
-                .containsEntry("cluster.replicas", "4")
-                .containsEntry("latency.data-parallel-size", "4")
-                .containsEntry("latency.tensor-parallel-size", "2")
-                .containsEntry("engine.sglang.enable-prefill-delayer", "true");
+                .containsEntry("cluster.replicas", "8")
+                .containsEntry("latency.data-parallel-size", "8")
+                .containsEntry("latency.tensor-parallel-size", "2");
+        assertThat(given.warnings()).contains("--enable-prefill-delayer has no effect here with --enable-dp-attention");
+        assertThat(given.start(Map.of("UNDERSTUDY_LATENCY_GPU", "h200"))
+                        .scenario()
+                        .numReplicas())
+                .isEqualTo(8);
     }
 
     @Test
