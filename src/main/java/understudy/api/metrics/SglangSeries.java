@@ -105,10 +105,10 @@ final class SglangSeries implements ReplicaSeries {
         report.onKvCache(state, before.prefixCache());
         tokenUsage.set(report.tokenUsage());
         fullTokenUsage.set(report.tokenUsage());
-        numUsedTokens.set(report.numUsedTokens());
-        kvUsedTokens.set(report.numUsedTokens());
-        kvEvictableTokens.set(report.numEvictableTokens());
-        kvAvailableTokens.set(report.numAvailableTokens());
+        numUsedTokens.set((double) report.numUsedTokens());
+        kvUsedTokens.set((double) report.numUsedTokens());
+        kvEvictableTokens.set((double) report.numEvictableTokens());
+        kvAvailableTokens.set((double) report.numAvailableTokens());
         cacheHitRate.set(report.cacheHitRate());
     }
 
@@ -117,7 +117,7 @@ final class SglangSeries implements ReplicaSeries {
         observeGaps(step);
         report.onStep(step);
         newTokenRatio.set(report.newTokenRatio());
-        retracted.set(report.numRetracted());
+        retracted.set((double) report.numRetracted());
         genThroughput.set(report.genThroughput());
         cacheHitRate.set(report.cacheHitRate());
         specAcceptLength.set(report.specAcceptLength());
