@@ -189,7 +189,7 @@ record GenerateRequest(JsonBody completion, Shape shape) {
 
     private static String callName(JsonBody body, String name) {
         var rid = ridNode(body);
-        if (rid == null || rid.isEmpty() && rid.isArray()) {
+        if (rid == null || (rid.isEmpty() && rid.isArray())) {
             return name;
         }
         return rid.isTextual() ? rid.textValue() : rid.get(0).textValue();

@@ -20,10 +20,16 @@ final class HostLink {
     private final long[] begunBytes = new long[2];
     private long nowNanos;
 
-    /** Direction of a copy; its place is that of its port. */
+    /** Direction of a copy, with the port of the link that it takes. */
     enum Way {
-        LOAD,
-        WRITE
+        LOAD(0),
+        WRITE(1);
+
+        private final int port;
+
+        Way(int port) {
+            this.port = port;
+        }
     }
 
     HostLink(RadixConfig.HostLinkSpec spec) {
@@ -57,7 +63,7 @@ final class HostLink {
 
     /** Begins a copy, and returns its number among those of its direction, from 0. */
     long begin(Way way, int numTokens) {
-        int port = way.ordinal();
+        int port = way.port;
         long bytes = Math.round(numTokens * spec.bytesPerToken());
         copies[port].enqueue(bytes);
         begunBytes[port] += bytes;
@@ -69,13 +75,13 @@ final class HostLink {
 
     /** Returns whether a copy is through. */
     boolean isDone(Way way, long number) {
-        return number < numEnded[way.ordinal()];
+        return number < numEnded[way.port];
     }
 
     /** Lets time pass until all copies of a direction are through, and returns how long that takes. */
     long await(Way way) {
         long since = nowNanos;
-        while (!copies[way.ordinal()].isEmpty()) {
+        while (!copies[way.port].isEmpty()) {
             endNext();
         }
         return nowNanos - since;
@@ -90,7 +96,7 @@ final class HostLink {
             ahead.start(port, IntList.of(port), rest, 0);
         }
         long atNanos = ahead.nextEndNanos();
-        while (!ahead.endedBy(atNanos).contains(way.ordinal())) {
+        while (!ahead.endedBy(atNanos).contains(way.port)) {
             atNanos = ahead.nextEndNanos();
         }
         return atNanos;

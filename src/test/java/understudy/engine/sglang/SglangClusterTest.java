@@ -89,9 +89,11 @@ final class SglangClusterTest {
      */
     @Test
     void ranks_shareTheChunkAndStepTogether() {
-        String ranks = "engine.sglang { chunked-prefill-size = 100, disable-overlap-schedule = true }\n"
-                + "cluster.replicas = 2, router.policy = round-robin, latency.linear.per-token = 0.1ms\n"
-                + "latency { llm = \"\", data-parallel-size = 2 }";
+        String ranks = """
+                engine.sglang { chunked-prefill-size = 100, disable-overlap-schedule = true }
+                cluster.replicas = 2, router.policy = round-robin, latency.linear.per-token = 0.1ms
+                latency { llm = "", data-parallel-size = 2 }
+                """;
         try (var cluster = EmulatedCluster.startPaused(SETTINGS + ranks)) {
             var prompt = cluster.submit(100, 1);
             var decodes = cluster.submit(10, 2);
