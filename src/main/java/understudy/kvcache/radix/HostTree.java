@@ -390,12 +390,11 @@ final class HostTree extends RadixTree {
 
     @Override
     void evict(int numTokens) {
-        var queue = new PriorityQueue<>(Math.max(1, leaves().size()), policy()::compare);
-        queue.addAll(leaves());
+        var queue = evictionQueue();
         var staged = new ObjectArrayList<Staged>();
         int done = 0;
         while (done < numTokens && !queue.isEmpty()) {
-            var node = queue.remove();
+            var node = queue.dequeue();
             if (node.locks > 0) {
                 continue;
             }
@@ -415,7 +414,7 @@ final class HostTree extends RadixTree {
             }
             done += count;
             if (parent != root && parent.numDeviceChildren == 0) {
-                queue.add(parent);
+                queue.enqueue(parent);
             }
         }
         flush(staged);

@@ -3,11 +3,11 @@ package understudy.kvcache.radix;
 import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import it.unimi.dsi.fastutil.objects.ObjectHeapPriorityQueue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.CommonTokens;
 import understudy.prompt.TokenSource;
@@ -262,11 +262,10 @@ class RadixTree {
 
     /** Evicts leaves until at least {@code numTokens} are free, or nothing is left. */
     void evict(int numTokens) {
-        var queue = new PriorityQueue<>(Math.max(1, leaves.size()), policy::compare);
-        queue.addAll(leaves);
+        var queue = evictionQueue();
         int done = 0;
         while (done < numTokens && !queue.isEmpty()) {
-            var node = queue.remove();
+            var node = queue.dequeue();
             var parent = Objects.requireNonNull(node.parent);
             var pages = Objects.requireNonNull(node.pages);
             pool().free(pages, 0, pages.length);
@@ -278,7 +277,7 @@ class RadixTree {
             }
             remove(node);
             if (parent.leafIndex >= 0) {
-                queue.add(parent);
+                queue.enqueue(parent);
             }
         }
     }
@@ -307,8 +306,10 @@ class RadixTree {
         }
     }
 
-    final ObjectArrayList<RadixNode> leaves() {
-        return leaves;
+    /** Returns the leaves that may be evicted, the next one first; made in linear time, since an eviction takes few of them. */
+    final ObjectHeapPriorityQueue<RadixNode> evictionQueue() {
+        // A parent takes the place of the leaf before it, so that the array never grows.
+        return new ObjectHeapPriorityQueue<>(leaves.toArray(new RadixNode[0]), policy::compare);
     }
 
     /** Returns all nodes but the root, parents before their children. */

@@ -2,7 +2,6 @@ package understudy.kvcache.radix;
 
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.TokenSource;
 
@@ -272,17 +271,16 @@ final class WindowTree extends RadixTree {
 
     /** Evicts leaves until so many tokens are free, then from the window until so many are free there. */
     void evict(int numTokens, int numWindowTokens) {
-        var queue = new PriorityQueue<>(Math.max(1, leaves().size()), policy()::compare);
-        queue.addAll(leaves());
+        var queue = evictionQueue();
         int done = 0;
         int windowDone = 0;
         while (done < numTokens && !queue.isEmpty()) {
-            var node = queue.remove();
+            var node = queue.dequeue();
             var parent = Objects.requireNonNull(node.parent);
             done += node.length;
             windowDone += drop(node);
             if (parent.leafIndex >= 0) {
-                queue.add(parent);
+                queue.enqueue(parent);
             }
         }
         var node = unlocked(oldest);
