@@ -20,7 +20,6 @@ import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
 import understudy.cluster.link.Link;
-import understudy.cluster.sidechannel.RoomTalk;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.PrefixCacheStats;

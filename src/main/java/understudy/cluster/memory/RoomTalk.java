@@ -1,4 +1,4 @@
-package understudy.cluster.sidechannel;
+package understudy.cluster.memory;
 
 import java.util.Objects;
 import org.apache.pekko.actor.Cancellable;
@@ -6,6 +6,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.kvcache.connector.RemoteKv;
 import understudy.runtime.Clock;
 import understudy.transfer.RoomTimeouts;
@@ -14,7 +15,7 @@ import understudy.transfer.RoomTimeouts;
  * What one half of a request says to the other half in another process, which it meets in a room (SGLang {@code
  * disaggregation/common/conn.py}). The half that answers asks, and the one that computes the prompt waits to be asked.
  */
-public final class RoomTalk {
+final class RoomTalk {
     /** Once so often, and no more than so many times, it is asked whether the other process is there. */
     private static final long RETRY_NANOS = 1_000_000_000;
 
@@ -35,7 +36,7 @@ public final class RoomTalk {
      * @param onAnswer receives answers to words
      * @param onAsked receives words of other processes
      */
-    public record Line(
+    record Line(
             Clock clock,
             boolean isPrefill,
             RoomTimeouts timeouts,
@@ -56,7 +57,7 @@ public final class RoomTalk {
     }
 
     /** Opens the room of a request. */
-    public static RoomTalk open(Line line, long requestId, RemoteKv room) {
+    static RoomTalk open(Line line, long requestId, RemoteKv room) {
         var talk = new RoomTalk(line, requestId, room);
         if (line.isPrefill && !room.isFake()) {
             line.tell(new SideChannel.Host(room.requestId(), requestId, line.onAsked));
@@ -65,18 +66,18 @@ public final class RoomTalk {
         return talk;
     }
 
-    public RemoteKv room() {
+    RemoteKv room() {
         return room;
     }
 
     /** Asks whether the other process is there. */
-    public void meet() {
+    void meet() {
         numTries++;
         say(SideChannel.Word.MEET);
     }
 
     /** Asks again after a while; returns whether it is worth it. */
-    public boolean meetAgain() {
+    boolean meetAgain() {
         if (numTries == MAX_TRIES) {
             return false;
         }
@@ -86,29 +87,29 @@ public final class RoomTalk {
     }
 
     /** Returns why there is no handshake. */
-    public String unmet() {
+    String unmet() {
         return "Could not fetch prefill parallel info from " + room.address() + " after " + numTries + " attempts";
     }
 
     /** Says, after so long, that there are places. */
-    public void announceAfter(long nanos) {
+    void announceAfter(long nanos) {
         line.clock.tellAfter(nanos, line.memory, new KvExchange.PushWordDue(requestId, SideChannel.Word.PLACES));
         await(line.timeouts.waitingNanos());
     }
 
     /** Says that there are places. */
-    public void announce() {
+    void announce() {
         hasSaidPlaces = true;
         say(SideChannel.Word.PLACES);
     }
 
     /** The other process has places, so that there is nothing more to wait for. */
-    public void onPlaces() {
+    void onPlaces() {
         overdue.cancel();
     }
 
     /** Ends it here, well or not. */
-    public void close(boolean isSent) {
+    void close(boolean isSent) {
         overdue.cancel();
         if (room.isFake()) {
             return;
@@ -121,7 +122,7 @@ public final class RoomTalk {
     }
 
     /** Returns what SGLang says of a failure, but for the request's name. */
-    public String failure(String reason, boolean isMet) {
+    String failure(String reason, boolean isMet) {
         String stage = line.isPrefill
                 ? isMet ? "Prefill transfer failed" : "Prefill bootstrap failed"
                 : isMet ? "Decode transfer failed" : "Decode handshake failed";
@@ -131,7 +132,7 @@ public final class RoomTalk {
     }
 
     /** Returns why a request has failed that has waited too long. */
-    public String overdue(long afterNanos) {
+    String overdue(long afterNanos) {
         return "Request " + room.requestId() + " timed out after " + afterNanos / 100_000_000 / 10.0 + "s in KVPoll."
                 + (line.isPrefill ? "Bootstrapping" : "WaitingForInput");
     }
