@@ -149,14 +149,6 @@ public record SglangCommandLine(
                         "--dp-size " + numRanks + ": must divide --tp-size " + numGpus + " with --enable-dp-attention");
             }
             settings.put("latency.data-parallel-size", String.valueOf(numRanks));
-            if (numRanks > 1) {
-                // Ranks do not tell each other of their prefills here, by which they put off theirs.
-                for (String flag : List.of("enable-prefill-delayer", "prefill-decode-interval")) {
-                    if (settings.remove(ENGINE + flag) != null) {
-                        warnings.add("--" + flag + " has no effect here with --enable-dp-attention");
-                    }
-                }
-            }
             settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
         }
 

@@ -57,6 +57,7 @@ final class SglangFlags {
         prefill-delayer-token-usage-low-watermark text engine.sglang.prefill-delayer-token-usage-low-watermark
         prefill-delayer-queue-min-ratio text    engine.sglang.prefill-delayer-queue-min-ratio
         prefill-delayer-max-delay-ms    text    engine.sglang.prefill-delayer-max-delay-ms
+        prefill-delayer-max-delay-passes text   engine.sglang.prefill-delayer-max-delay-passes
         prefill-decode-interval         text    engine.sglang.prefill-decode-interval
         enable-lora                     on      engine.sglang.enable-lora
         lora-paths                      list    * engine.sglang.lora-paths
@@ -273,7 +274,6 @@ final class SglangFlags {
         preferred-sampling-params text -
         prefill-attention-backend text -
         prefill-delayer-forward-passes-buckets list -
-        prefill-delayer-max-delay-passes text -
         prefill-delayer-wait-seconds-buckets list -
         prompt-tokens-buckets list -
         quantization-param-path text -

@@ -137,7 +137,12 @@ final class RunningCluster {
         for (int index = 0; index < replicas.size(); index++) {
             var dataParallel = replicas.get(index).device().dataParallel().orElse(null);
             if (dataParallel != null && !groups.containsKey(index)) {
-                var group = child(DataParallelGroup.create(clock, dataParallel.latency()), "dp-group-" + index);
+                var group = child(
+                        DataParallelGroup.create(
+                                clock,
+                                dataParallel.latency(),
+                                replicas.get(index).engine().rankRules()),
+                        "dp-group-" + index);
                 for (int rank = 0; rank < dataParallel.size(); rank++) {
                     groups.put(index + rank, group);
                 }

@@ -47,6 +47,7 @@ final class PrefillOutcome implements RadixAnswer {
     long loadNanos;
 
     TreeSize tree = TreeSize.NOTHING;
+    double tokenUsage;
     int numHitTokens;
     int numInputTokens;
 

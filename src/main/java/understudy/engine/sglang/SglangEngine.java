@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Engine;
 import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
+import understudy.engine.RankRules;
 import understudy.engine.Request;
 import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
@@ -489,7 +490,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         long state = scheduler.stateNumber();
         boolean isSame = state == emptyState
                 && !isWoken
-                && !scheduler.defersPrefills()
+                && !scheduler.putsOffPrefills()
                 && empty.preempted().isEmpty();
         emptyState = state;
         numSame = isSame ? numSame + 1 : 0;
@@ -501,6 +502,16 @@ public final class SglangEngine implements Engine, EngineLoad {
             throw idleWithWork();
         }
         return true;
+    }
+
+    @Override
+    public RankRules.Word wordToRanks() {
+        return scheduler.rankState();
+    }
+
+    @Override
+    public void onAgreed(RankRules.Turn agreed) {
+        scheduler.setAgreed(agreed);
     }
 
     @Override

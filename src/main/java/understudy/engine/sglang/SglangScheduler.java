@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RankRules;
 import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
 import understudy.kvcache.radix.RadixAsk;
@@ -65,6 +66,9 @@ public class SglangScheduler {
     /** Size of the tree at the last attempt to prefill or to decode. */
     private TreeSize tree = TreeSize.NOTHING;
 
+    /** Share of the tokens that were in use then. */
+    private double tokenUsage;
+
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
     private final SplittableRandom random;
     private final int numSlots;
@@ -72,8 +76,6 @@ public class SglangScheduler {
 
     /** Turns in which no prefill is tried still ({@code _prefill_decode_interval_remaining}). */
     private int numDeferredTurns;
-
-    private boolean defersPrefills;
 
     /** Requests that have come to the queue since the last turn, if there is a storage behind the host. */
     private final ObjectArrayList<SglangRequest> arrivals = new ObjectArrayList<>();
@@ -84,6 +86,10 @@ public class SglangScheduler {
     /** Whether a request was passed over in this turn whose KV is being fetched. */
     private boolean awaitsFetch;
 
+    /** What the ranks have agreed on for this turn, or null if there are no others. */
+    private RankRules.@Nullable Turn agreed;
+
+    private boolean putsOffPrefills;
     private ObjectArrayList<SglangRequest> queue = new ObjectArrayList<>();
     private boolean admitsNone;
     private long numEntries;
@@ -211,9 +217,10 @@ public class SglangScheduler {
         cacheChunk();
         mergeLast();
         askSettlement();
-        defersPrefills = numDeferredTurns > 0;
-        if (defersPrefills) {
-            numDeferredTurns--;
+        boolean skipsPrefills = agreed == null ? numDeferredTurns > 0 : agreed.skipsPrefills();
+        putsOffPrefills = agreed == null ? skipsPrefills : agreed.putsOffPrefills();
+        numDeferredTurns -= numDeferredTurns > 0 ? 1 : 0;
+        if (skipsPrefills) {
             askAcknowledgement();
             askDecode();
         } else {
@@ -221,9 +228,34 @@ public class SglangScheduler {
         }
     }
 
-    /** Returns whether prefills were left out of this turn because of the last one. */
-    final boolean defersPrefills() {
-        return defersPrefills;
+    /** Returns whether prefills were left out of this turn that there may have been room for. */
+    final boolean putsOffPrefills() {
+        return putsOffPrefills;
+    }
+
+    /** Sets what the next turn keeps to, as the ranks of DP attention have agreed. */
+    final void setAgreed(RankRules.Turn turn) {
+        agreed = turn;
+    }
+
+    /** Returns what the other ranks of DP attention are to know before the next turn. */
+    final RankDelays.State rankState() {
+        var delay = config.prefillDelay();
+        return new RankDelays.State(
+                chunked != null || isAbleToAdmit(),
+                delay != null && tokenUsage < delay.lowWatermark(),
+                running.size(),
+                waiting.size(),
+                delayer == null ? 0 : delayer.largestBatch());
+    }
+
+    /** Returns whether the next turn would try to admit a request. */
+    private boolean isAbleToAdmit() {
+        int numSeats = Math.min(config.maxRunningRequests() - running.size(), slots.size());
+        boolean hasSeat = numSeats > 0 && (!isFull || config.memory().window() != null);
+        return !waiting.isEmpty()
+                && !admitsNone
+                && (hasSeat || config.priorities().arePreempting());
     }
 
     /** Returns whether a request waits for what is fetched from the storage behind the host. */
@@ -389,12 +421,18 @@ public class SglangScheduler {
                 .numFreeSlots(slots.size())
                 .isFull(isFull)
                 .looksAtWindow(looksAtWindow())
-                .delays(delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos))
+                .delays(delays())
                 .build();
     }
 
+    private boolean delays() {
+        return agreed == null
+                ? delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos)
+                : agreed.delaysPrefills();
+    }
+
     private void endDelay(boolean isDelayable) {
-        if (delayer != null) {
+        if (delayer != null && agreed == null) {
             delayer.end(isDelayable, nowNanos);
         }
     }
@@ -481,9 +519,11 @@ public class SglangScheduler {
     public final void answer(RadixAnswer answer) {
         if (answer instanceof PrefillOutcome outcome) {
             tree = outcome.tree;
+            tokenUsage = outcome.tokenUsage;
             onPrefill(outcome);
         } else if (answer instanceof DecodeAsk.Outcome outcome) {
             tree = outcome.tree();
+            tokenUsage = outcome.tokenUsage();
             if (outcome.fits()) {
                 newTokenRatio = Math.max(newTokenRatio - config.newTokenRatioDecay(), config.minNewTokenRatio());
                 setDecodeBatch();

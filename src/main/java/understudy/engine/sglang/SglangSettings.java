@@ -189,7 +189,7 @@ final class SglangSettings {
                 .verification(verification)
                 .memory(memory)
                 .maxLorasPerBatch(own.bool(LORA) ? own.wholeNumber("max-loras-per-batch", 1, MAX_REQUESTS) : 0)
-                .prefillDecodeInterval(prefillDecodeInterval())
+                .prefillDecodeInterval(own.wholeNumber(INTERVAL, 0, MAX_REQUESTS))
                 .prefillDelay(prefillDelay())
                 .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
                 .build();
@@ -259,39 +259,22 @@ final class SglangSettings {
         return paths;
     }
 
-    private int prefillDecodeInterval() {
-        int interval = own.wholeNumber(INTERVAL, 0, MAX_REQUESTS);
-        if (interval > 0) {
-            requireOneRank(INTERVAL);
-        }
-        return interval;
-    }
-
     private SglangConfig.@Nullable Delay prefillDelay() {
         if (!own.bool(DELAYER)) {
             return null;
         }
-        requireOneRank(DELAYER);
         if (own.bool(DISABLE_OVERLAP)) {
             throw own.unusable(DELAYER, "which needs " + DISABLE_OVERLAP + " = false");
         }
         return new SglangConfig.Delay(
                 numberOrNone("prefill-delayer-token-usage-low-watermark", 1),
                 numberOrNone("prefill-delayer-queue-min-ratio", MAX_REQUESTS),
-                own.wholeNumber("prefill-delayer-max-delay-ms", 0, Integer.MAX_VALUE) * NANOS_PER_MILLI);
+                own.wholeNumber("prefill-delayer-max-delay-ms", 0, Integer.MAX_VALUE) * NANOS_PER_MILLI,
+                own.wholeNumber("prefill-delayer-max-delay-passes", 1, MAX_REQUESTS));
     }
 
     private double numberOrNone(String key, double max) {
         return own.text(key).equals("none") ? 0 : own.number(key, 0, max);
-    }
-
-    private void requireOneRank(String key) {
-        if (hardware.lockstepSize() > 1) {
-            throw own.unusable(
-                    key,
-                    "but the ranks of DP attention do not tell each other of prefills here; switch it off, or set"
-                            + " latency.data-parallel-size = 1");
-        }
     }
 
     /** Returns the copies on the host, or null if there are none. */

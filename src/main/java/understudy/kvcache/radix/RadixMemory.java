@@ -75,6 +75,17 @@ public class RadixMemory {
         return pool.size() + tree.evictable();
     }
 
+    /** Returns the share of the tokens that are in use, in the fuller one of two pools; what can be evicted is not. */
+    public final double tokenUsage() {
+        double usage = shareInUse(config.maxTotalTokens(), numAvailable());
+        var window = config.window();
+        return window == null ? usage : Math.max(usage, shareInUse(config.windowTokens(), numWindowAvailable()));
+    }
+
+    private static double shareInUse(int numTokens, int numAvailable) {
+        return (double) (numTokens - numAvailable) / numTokens;
+    }
+
     /** Returns the free tokens. */
     public final int numFree() {
         return pool.size();

@@ -109,8 +109,9 @@ final class SglangCommandLineTest {
         assertThat(given.settings())
                 .containsEntry("cluster.replicas", "8")
                 .containsEntry("latency.data-parallel-size", "8")
+                .containsEntry("engine.sglang.enable-prefill-delayer", "true")
                 .containsEntry("latency.tensor-parallel-size", "2");
-        assertThat(given.warnings()).contains("--enable-prefill-delayer has no effect here with --enable-dp-attention");
+        assertThat(given.warnings()).isEmpty();
         assertThat(given.start(Map.of("UNDERSTUDY_LATENCY_GPU", "h200"))
                         .scenario()
                         .numReplicas())

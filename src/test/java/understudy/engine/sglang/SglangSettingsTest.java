@@ -100,13 +100,13 @@ final class SglangSettingsTest {
         var spec = read("""
             engine.sglang {
               prefill-decode-interval = 3, enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5
-              prefill-delayer-token-usage-low-watermark = 0.2, prefill-delayer-max-delay-ms = 7
+              prefill-delayer-token-usage-low-watermark = 0.2, prefill-delayer-max-delay-ms = 7, prefill-delayer-max-delay-passes = 9
               enable-lora = true, max-loras-per-batch = 4, lora-paths = ["sql=/mnt/sql", chat]
             }
             """);
 
         assertThat(spec.config().prefillDecodeInterval()).isEqualTo(3);
-        assertThat(spec.config().prefillDelay()).isEqualTo(new SglangConfig.Delay(0.2, 0.5, 7_000_000));
+        assertThat(spec.config().prefillDelay()).isEqualTo(new SglangConfig.Delay(0.2, 0.5, 7_000_000, 9));
         assertThat(spec.config().maxLorasPerBatch()).isEqualTo(4);
         assertThat(spec.loraModules()).containsExactly(Map.entry("sql", "/mnt/sql"), Map.entry("chat", "chat"));
         assertThat(spec.traits().has(EngineTraits.Feature.ADAPTERS)).isTrue();
@@ -282,10 +282,6 @@ final class SglangSettingsTest {
                         + " engine.sglang.enable-dp-attention = false | makes ranks of 2 replicas",
                 "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang { page-size = 4,"
                         + " chunked-prefill-size = 7 } | 3 tokens for each of 2 ranks, which is less than a page",
-                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.enable-prefill-delayer = true |"
-                        + " do not tell each other of prefills",
-                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.prefill-decode-interval = 2 |"
-                        + " do not tell each other of prefills",
                 "engine.sglang { enable-prefill-delayer = true, disable-overlap-schedule = true } |"
                         + " which needs disable-overlap-schedule = false",
                 "engine.sglang.lora-paths = [a] | which needs enable-lora = true",
