@@ -74,6 +74,12 @@ public record SglangCommandLine(
             "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
             "waiting-timeout");
 
+    private static final String STORAGE = "hicache-storage-backend";
+
+    /** Keys of the storage's extra configuration that change what is decided, with the units of their values. */
+    private static final Map<String, String> PREFETCH_KEYS =
+            Map.of("prefetch_threshold", "", "prefetch_timeout_base", "s", "prefetch_timeout_per_ki_token", "s");
+
     private static final String WAITING_TIMEOUT = "SGLANG_REQ_WAITING_TIMEOUT";
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
@@ -284,10 +290,39 @@ public record SglangCommandLine(
             }
         }
 
+        /** Without HiCache SGLang has no storage, whatever is said of it. */
+        private void putStorage() {
+            var backend = arguments.given(STORAGE);
+            if (backend.isEmpty()) {
+                return;
+            }
+            if (!arguments.isOn("enable-hierarchical-cache")) {
+                warnings.add("--" + STORAGE + " has no effect without --enable-hierarchical-cache");
+                return;
+            }
+            settings.put(ENGINE + STORAGE, backend.get());
+            arguments
+                    .given("hicache-storage-prefetch-policy")
+                    .ifPresent(policy ->
+                            settings.put(ENGINE + "hicache-storage-prefetch-policy", policy.replace('_', '-')));
+            String flag = STORAGE + "-extra-config";
+            if (arguments.given(flag).filter(text -> text.startsWith("@")).isPresent()) {
+                warnings.add("--" + flag + " has no effect here with a file");
+                return;
+            }
+            var extra = FlagJson.object(arguments, flag);
+            PREFETCH_KEYS.forEach((key, unit) -> {
+                if (extra.hasNonNull(key)) {
+                    settings.put(ENGINE + key.replace('_', '-'), extra.get(key).asText() + unit);
+                }
+            });
+        }
+
         private void putCache() {
             arguments
                     .given("hicache-write-policy")
                     .ifPresent(policy -> settings.put(ENGINE + "hicache-write-policy", policy.replace('_', '-')));
+            putStorage();
             var events = FlagJson.object(arguments, "kv-events-config");
             if (!events.isEmpty()) {
                 settings.put("kv-cache.kv-events.enable-kv-cache-events", "true");

@@ -43,6 +43,9 @@ final class SglangFlags {
         hicache-ratio                   text    engine.sglang.hicache-ratio
         hicache-size                    text    engine.sglang.hicache-size
         hicache-write-policy            text    * engine.sglang.hicache-write-policy
+        hicache-storage-backend         text    * engine.sglang.hicache-storage-backend
+        hicache-storage-prefetch-policy text    * engine.sglang.hicache-storage-prefetch-policy
+        hicache-storage-backend-extra-config json * engine.sglang.prefetch-threshold, prefetch-timeout-...
         speculative-algorithm           text    * engine.sglang.speculative-algorithm
         speculative-num-steps           text    engine.sglang.speculative-num-steps
         speculative-eagle-topk          text    engine.sglang.speculative-eagle-topk
@@ -211,9 +214,6 @@ final class SglangFlags {
         hf-chat-template-name text -
         hicache-io-backend text -
         hicache-mem-layout text -
-        hicache-storage-backend text -
-        hicache-storage-backend-extra-config text -
-        hicache-storage-prefetch-policy text -
         hierarchical-sparse-attention-extra-config text -
         incremental-streaming-output on -
         init-expert-location text -
