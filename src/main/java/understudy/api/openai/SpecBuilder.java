@@ -25,6 +25,7 @@ import understudy.prompt.TokenSequence;
  * Makes requests to the engine out of calls, after the checks that vLLM makes at its front end.
  *
  * @param replica the one that is to serve, or empty for any
+ * @param lengthWords how prompts that are too long are refused
  */
 public record SpecBuilder(
         ApiSettings settings,
@@ -32,7 +33,8 @@ public record SpecBuilder(
         LoraAdapters loras,
         Tokenizer tokenizer,
         Answers answers,
-        OptionalInt replica) {
+        OptionalInt replica,
+        PromptLimit.Words lengthWords) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 16384;
 
@@ -40,6 +42,16 @@ public record SpecBuilder(
     public record Shape(
             @Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);
+    }
+
+    /** Returns the same, with another refusal of prompts that are too long. */
+    public SpecBuilder refusing(PromptLimit.Words words) {
+        return new SpecBuilder(settings, link, loras, tokenizer, answers, replica, words);
+    }
+
+    /** Returns the length limit of a call's prompts. */
+    PromptLimit limit(GenerationParams params) {
+        return PromptLimit.of(settings.model(), params, lengthWords);
     }
 
     /** Refuses models and adapters that are not served. */
@@ -83,7 +95,7 @@ public record SpecBuilder(
         }
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();
-        var limit = PromptLimit.of(settings.model(), params);
+        var limit = limit(params);
         var kvTransfer = settings.sideChannel().isPresent() ? KvTransferFields.read(params.kvTransferParams()) : null;
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {

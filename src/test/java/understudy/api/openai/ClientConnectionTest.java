@@ -123,7 +123,8 @@ final class ClientConnectionTest {
                         api.loras(),
                         tokenizer,
                         new Answers(tokenizer, model),
-                        OptionalInt.empty())
+                        OptionalInt.empty(),
+                        PromptLimit.OF_VLLM)
                 .build(
                         "name",
                         List.of(prompt),
