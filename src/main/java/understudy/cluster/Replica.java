@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RankRules;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.ReplicaOrder;
@@ -35,6 +36,7 @@ public final class Replica {
                     GetRecord,
                     Enqueue,
                     PlanStep,
+                    TakeTurn,
                     CallEnded,
                     ReportLoad,
                     VirtualGpu.StepDone,
@@ -158,6 +160,9 @@ public final class Replica {
     public enum PlanStep implements Command {
         NOW
     }
+
+    /** Plans a turn, if there is something to plan still, as the ranks of its data-parallel group have agreed. */
+    public record TakeTurn(RankRules.Turn turn) implements Command {}
 
     /** The call that the engine waits for is over. */
     public enum CallEnded implements Command {

@@ -26,13 +26,15 @@ public final class VirtualGpu {
      * Runs one step; replies when the virtual hardware has finished it.
      *
      * @param numDrafts drafts to verify of each scheduled request; empty without speculation
+     * @param isPrefill whether it is a prefill, for an engine whose steps are either that or not
      */
-    public record ExecuteStep(BatchShape batch, IntList numDrafts, ActorRef<? super StepDone> replyTo)
+    public record ExecuteStep(
+            BatchShape batch, IntList numDrafts, boolean isPrefill, ActorRef<? super StepDone> replyTo)
             implements Command {
 
         /** Runs a step without drafts. */
         public ExecuteStep(BatchShape batch, ActorRef<? super StepDone> replyTo) {
-            this(batch, IntList.of(), replyTo);
+            this(batch, IntList.of(), false, replyTo);
         }
     }
 

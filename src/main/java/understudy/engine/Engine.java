@@ -149,6 +149,14 @@ public interface Engine {
     /** Forgets how many blocks are free, because the memory gets another size. */
     default void onMemoryResized() {}
 
+    /** Returns what is to be said to the other ranks before a turn; to be asked for where {@link RankRules} have an agreement. */
+    default RankRules.Word wordToRanks() {
+        throw new UnsupportedOperationException("the ranks of this engine do not talk");
+    }
+
+    /** Sets what the next turn keeps to, as the ranks have agreed. */
+    default void onAgreed(RankRules.Turn turn) {}
+
     /** Records which step of the data-parallel group, from 0, the one was whose result comes next. */
     default void onGroupStep(long number) {}
 

@@ -64,6 +64,11 @@ public interface EngineSpec {
         return null;
     }
 
+    /** Returns how its replicas plan their turns where they step together. */
+    default RankRules rankRules() {
+        return RankRules.NONE;
+    }
+
     /** Returns the paths by name of the adapters that a server has from its start. */
     default Map<String, String> loraModules() {
         return Map.of();

@@ -49,6 +49,11 @@ public class StepPlan {
         kind = newKind;
     }
 
+    /** Returns whether it is a prefill, for an engine whose steps are either that or not. */
+    public boolean isPrefill() {
+        return false;
+    }
+
     /** Returns the number of scheduled requests. */
     public int size() {
         return requests.size();

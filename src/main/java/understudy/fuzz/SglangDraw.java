@@ -144,7 +144,6 @@ final class SglangDraw {
         if (numReplicas % 2 == 0 && dice.oneIn(3) && !draft.settings.containsKey("latency.llm")) {
             draft.set("latency.llm", "\"\"");
             draft.set("latency.data-parallel-size", 2);
-            return;
         }
         settings.add("prefill-decode-interval = " + (dice.oneIn(3) ? dice.between(1, 30) : 0));
         if (dice.oneIn(3)) {
@@ -153,6 +152,7 @@ final class SglangDraw {
             settings.add("prefill-delayer-queue-min-ratio = " + dice.pick(List.of("none", "0.5", "3")));
             settings.add("prefill-delayer-token-usage-low-watermark = " + dice.pick(List.of("none", "0.3")));
             settings.add("prefill-delayer-max-delay-ms = " + dice.pick(List.of(0, 10, 5000)));
+            settings.add("prefill-delayer-max-delay-passes = " + dice.pick(List.of(1, 2, 30)));
         }
     }
 

@@ -18,6 +18,7 @@ public final class BatchShape {
     private final int numPrefillTokens;
     private final int numSampled;
     private final int numGroupTokens;
+    private final boolean isBesidePrefill;
     private final Loras loras;
     private final long loadNanos;
 
@@ -44,11 +45,12 @@ public final class BatchShape {
         numPrefillTokens = builder.numPrefillTokens;
         numSampled = builder.numSampled;
         numGroupTokens = 0;
+        isBesidePrefill = false;
         loras = builder.loras;
         loadNanos = builder.loadNanos;
     }
 
-    private BatchShape(BatchShape batch, int numGroupTokens) {
+    private BatchShape(BatchShape batch, int numGroupTokens, boolean isBesidePrefill) {
         numDecodes = batch.numDecodes;
         numDraftTokens = batch.numDraftTokens;
         decodeKvTokens = batch.decodeKvTokens;
@@ -58,13 +60,24 @@ public final class BatchShape {
         numPrefillTokens = batch.numPrefillTokens;
         numSampled = batch.numSampled;
         this.numGroupTokens = numGroupTokens;
+        this.isBesidePrefill = isBesidePrefill;
         loras = batch.loras;
         loadNanos = batch.loadNanos;
     }
 
-    /** Returns the same batch beside those of other ranks of a data-parallel group: with it, so many new tokens. */
-    public BatchShape inGroupOf(int numTokens) {
-        return new BatchShape(this, numTokens);
+    /**
+     * Returns the same batch beside those of other ranks of a data-parallel group.
+     *
+     * @param numTokens new tokens of all of them
+     * @param hasPrefill whether one of them, or this one, is a prefill
+     */
+    public BatchShape inGroupOf(int numTokens, boolean hasPrefill) {
+        return new BatchShape(this, numTokens, hasPrefill);
+    }
+
+    /** Returns whether it, or that of another rank, is known to be a prefill, by engines that have batches of decodes alone. */
+    boolean isBesidePrefill() {
+        return isBesidePrefill;
     }
 
     /** Returns the sequences that compute exactly one token, drafts aside. */

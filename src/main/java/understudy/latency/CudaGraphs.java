@@ -44,7 +44,7 @@ public final class CudaGraphs {
 
     /** Returns whether so many tokens of a step are computed in a graph. */
     public boolean cover(BatchShape batch, int numTokens) {
-        return numTokens <= maxTokens() && !(areDecodesOnly && batch.numChunks() > 0);
+        return numTokens <= maxTokens() && !(areDecodesOnly && (batch.numChunks() > 0 || batch.isBesidePrefill()));
     }
 
     /** Returns the tokens that a graph computes for so many: those of the next size, if there is one. */

@@ -50,7 +50,7 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
         var sizes = sizes(deployment, blockSize, settings.numBlocks());
         var stores = KvStoreSpec.read(tiers, settings, sizes.bytesPerChunk());
         var offloading = settings.host(host, isAsync, engine.kvCache().dropsLastHit(), stores.size());
-        if (offloading.isEmpty() && !stores.isEmpty()) {
+        if (offloading.isEmpty() && !stores.isEmpty() && engine.kvCache().storage() == null) {
             throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
         }
         offloading.ifPresent(specs::add);
@@ -71,6 +71,21 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
         }
         var connector = specs.size() == 1 ? specs.get(0) : new MultiSpec(specs);
         return Optional.of(new KvExchange(connector, transfers, stores));
+    }
+
+    /** Returns the storage behind the host of a memory that moves its pages there by itself; none if it has none. */
+    static List<KvStoreSpec> storage(Section kvCache, EngineSpec engine, Deployment deployment) {
+        var source = engine.kvCache().storage();
+        if (source == null) {
+            return List.of();
+        }
+        int pageSize = engine.kvCache().blockSize();
+        double bytesPerToken = deployment.kvBytesPerToken();
+        return List.of(KvStoreSpec.ofPages(
+                kvCache.section("tiers"),
+                source,
+                new TierSettings(1, pageSize, bytesPerToken),
+                Math.round(pageSize * bytesPerToken)));
     }
 
     private static KvSizes sizes(Deployment deployment, int blockSize, int blocksPerChunk) {

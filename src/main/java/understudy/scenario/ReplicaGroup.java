@@ -257,7 +257,7 @@ public record ReplicaGroup(
                 latency,
                 role,
                 exchange.map(KvExchange::transfers).orElse(null),
-                exchange.map(KvExchange::stores).orElse(List.of()),
+                exchange.map(KvExchange::stores).orElseGet(() -> KvExchange.storage(kvCache, engine, deployment)),
                 weight);
     }
 

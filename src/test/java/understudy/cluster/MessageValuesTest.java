@@ -26,6 +26,7 @@ import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Test;
 import understudy.engine.EngineSpec;
+import understudy.engine.RankRules;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.Reservation;
@@ -66,6 +67,7 @@ final class MessageValuesTest {
             // Only the engines and memories of one family know what is in them.
             KvAsk.OfFamily.class,
             KvAnswer.OfFamily.class,
+            RankRules.Word.class,
             ConnectorSpec.class,
             // Recipes: each call makes something new.
             Function.class,

@@ -58,7 +58,7 @@ final class ParallelismTest {
         batch.add(1, 0, true);
 
         // One token alone: 8 (1 - 6/8) = 2 experts of 120 bytes, 104 and 84 bytes.
-        assertThat(linear(TWO_RANKS, batch.build().inGroupOf(1)))
+        assertThat(linear(TWO_RANKS, batch.build().inGroupOf(1, false)))
                 .isCloseTo((OWN_BYTES + 240 + 104 + 84) / 1e3, within(1e-5));
         assertThat(batch.build().numGroupTokens(2)).isEqualTo(2);
     }

@@ -54,6 +54,12 @@ public record SglangCommandLine(
             ACCEPTED_LENGTH_VARIABLE,
             "simulate-acc-len");
 
+    private static final String STORAGE = "hicache-storage-backend";
+
+    /** Keys of the storage's extra configuration that change what is decided, with the units of their values. */
+    private static final Map<String, String> PREFETCH_KEYS =
+            Map.of("prefetch_threshold", "", "prefetch_timeout_base", "s", "prefetch_timeout_per_ki_token", "s");
+
     private static final String WAITING_TIMEOUT = "SGLANG_REQ_WAITING_TIMEOUT";
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
@@ -143,14 +149,6 @@ public record SglangCommandLine(
                         "--dp-size " + numRanks + ": must divide --tp-size " + numGpus + " with --enable-dp-attention");
             }
             settings.put("latency.data-parallel-size", String.valueOf(numRanks));
-            if (numRanks > 1) {
-                // Ranks do not tell each other of their prefills here, by which they put off theirs.
-                for (String flag : List.of("enable-prefill-delayer", "prefill-decode-interval")) {
-                    if (settings.remove(ENGINE + flag) != null) {
-                        warnings.add("--" + flag + " has no effect here with --enable-dp-attention");
-                    }
-                }
-            }
             settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
         }
 
@@ -227,10 +225,39 @@ public record SglangCommandLine(
             }
         }
 
+        /** Without HiCache SGLang has no storage, whatever is said of it. */
+        private void putStorage() {
+            var backend = arguments.given(STORAGE);
+            if (backend.isEmpty()) {
+                return;
+            }
+            if (!arguments.isOn("enable-hierarchical-cache")) {
+                warnings.add("--" + STORAGE + " has no effect without --enable-hierarchical-cache");
+                return;
+            }
+            settings.put(ENGINE + STORAGE, backend.get());
+            arguments
+                    .given("hicache-storage-prefetch-policy")
+                    .ifPresent(policy ->
+                            settings.put(ENGINE + "hicache-storage-prefetch-policy", policy.replace('_', '-')));
+            String flag = STORAGE + "-extra-config";
+            if (arguments.given(flag).filter(text -> text.startsWith("@")).isPresent()) {
+                warnings.add("--" + flag + " has no effect here with a file");
+                return;
+            }
+            var extra = FlagJson.object(arguments, flag);
+            PREFETCH_KEYS.forEach((key, unit) -> {
+                if (extra.hasNonNull(key)) {
+                    settings.put(ENGINE + key.replace('_', '-'), extra.get(key).asText() + unit);
+                }
+            });
+        }
+
         private void putCache() {
             arguments
                     .given("hicache-write-policy")
                     .ifPresent(policy -> settings.put(ENGINE + "hicache-write-policy", policy.replace('_', '-')));
+            putStorage();
             var events = FlagJson.object(arguments, "kv-events-config");
             if (!events.isEmpty()) {
                 settings.put("kv-cache.kv-events.enable-kv-cache-events", "true");

@@ -43,6 +43,9 @@ final class SglangFlags {
         hicache-ratio                   text    engine.sglang.hicache-ratio
         hicache-size                    text    engine.sglang.hicache-size
         hicache-write-policy            text    * engine.sglang.hicache-write-policy
+        hicache-storage-backend         text    * engine.sglang.hicache-storage-backend
+        hicache-storage-prefetch-policy text    * engine.sglang.hicache-storage-prefetch-policy
+        hicache-storage-backend-extra-config json * engine.sglang.prefetch-threshold, prefetch-timeout-...
         speculative-algorithm           text    * engine.sglang.speculative-algorithm
         speculative-num-steps           text    engine.sglang.speculative-num-steps
         speculative-eagle-topk          text    engine.sglang.speculative-eagle-topk
@@ -54,6 +57,7 @@ final class SglangFlags {
         prefill-delayer-token-usage-low-watermark text engine.sglang.prefill-delayer-token-usage-low-watermark
         prefill-delayer-queue-min-ratio text    engine.sglang.prefill-delayer-queue-min-ratio
         prefill-delayer-max-delay-ms    text    engine.sglang.prefill-delayer-max-delay-ms
+        prefill-delayer-max-delay-passes text   engine.sglang.prefill-delayer-max-delay-passes
         prefill-decode-interval         text    engine.sglang.prefill-decode-interval
         enable-lora                     on      engine.sglang.enable-lora
         lora-paths                      list    * engine.sglang.lora-paths
@@ -209,9 +213,6 @@ final class SglangFlags {
         hf-chat-template-name text -
         hicache-io-backend text -
         hicache-mem-layout text -
-        hicache-storage-backend text -
-        hicache-storage-backend-extra-config text -
-        hicache-storage-prefetch-policy text -
         hierarchical-sparse-attention-extra-config text -
         incremental-streaming-output on -
         init-expert-location text -
@@ -273,7 +274,6 @@ final class SglangFlags {
         preferred-sampling-params text -
         prefill-attention-backend text -
         prefill-delayer-forward-passes-buckets list -
-        prefill-delayer-max-delay-passes text -
         prefill-delayer-wait-seconds-buckets list -
         prompt-tokens-buckets list -
         quantization-param-path text -

@@ -51,7 +51,7 @@ final class GroupedGpu extends ExtensibleBehavior<VirtualGpu.Command> {
             var output = drafts == null ? DraftOutput.NONE : drafts.execute(step.numDrafts());
             inFlight.add(new InFlight(step.replyTo(), output));
             double factor = jittered == null ? 1 : jittered.factor();
-            group.tell(new DataParallelGroup.Submit(replicaIndex, step.batch(), factor, self));
+            group.tell(new DataParallelGroup.Submit(replicaIndex, step.batch(), step.isPrefill(), factor, self));
         } else if (command instanceof VirtualGpu.GroupRan ran) {
             var done = inFlight.remove();
             done.replyTo.tell(new VirtualGpu.StepDone(

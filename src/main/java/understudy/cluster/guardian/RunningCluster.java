@@ -106,7 +106,8 @@ final class RunningCluster {
 
     private @Nullable KvStore sharedStore(ClusterSpec spec) {
         var random = spec.router().streams().stream("store");
-        return spec.replicas().get(0).stores().stream()
+        return spec.replicas().stream()
+                .flatMap(replica -> replica.stores().stream())
                 .filter(KvStoreSpec::isShared)
                 .findFirst()
                 .map(store -> KvStore.start(context, clock, store, "store", random))
@@ -136,7 +137,12 @@ final class RunningCluster {
         for (int index = 0; index < replicas.size(); index++) {
             var dataParallel = replicas.get(index).device().dataParallel().orElse(null);
             if (dataParallel != null && !groups.containsKey(index)) {
-                var group = child(DataParallelGroup.create(clock, dataParallel.latency()), "dp-group-" + index);
+                var group = child(
+                        DataParallelGroup.create(
+                                clock,
+                                dataParallel.latency(),
+                                replicas.get(index).engine().rankRules()),
+                        "dp-group-" + index);
                 for (int rank = 0; rank < dataParallel.size(); rank++) {
                     groups.put(index + rank, group);
                 }

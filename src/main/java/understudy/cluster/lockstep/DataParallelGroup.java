@@ -1,6 +1,7 @@
 package understudy.cluster.lockstep;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RankRules;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.runtime.Clock;
@@ -22,6 +24,9 @@ import understudy.runtime.Clock;
  *
  * <p>vLLM finds out only every 32 steps that no rank has work, and steps on with nothing until then; here the group
  * rests at once. A rank that has crashed is missing until it comes back, where vLLM's whole group goes down.
+ *
+ * <p>Ranks may have {@link RankRules} besides: then each says when it has something to plan, and plans once it is told
+ * what all keep to. That is once for each step, when it begins or when it has ended; a group at rest answers at once.
  */
 public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.Command> {
     private static final BatchShape DUMMY = dummy();
@@ -38,10 +43,18 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /**
      * Runs a batch in the next step, or, if one of the rank's waits for that, in the one after it; answered by {@link Ran}.
      *
+     * @param isPrefill whether it is a prefill, for ranks whose batches are either that or not
      * @param factor how many times longer it takes than the latency model says
      */
-    public record Submit(int replicaIndex, BatchShape batch, double factor, ActorRef<? super Ran> replyTo)
+    public record Submit(
+            int replicaIndex, BatchShape batch, boolean isPrefill, double factor, ActorRef<? super Ran> replyTo)
             implements Command {}
+
+    /** A rank has something to plan; answered by {@link Agreed} when it is its turn. What it says last counts. */
+    public record Propose(int replicaIndex, RankRules.Word word, ActorRef<? super Agreed> replyTo) implements Command {}
+
+    /** The ranks may plan a turn. */
+    public record Agreed(RankRules.Turn turn) {}
 
     /** A rank takes {@code factor} times as long from the next step on; at first 1. */
     public record SetSlowdown(int replicaIndex, double factor) implements Command {}
@@ -58,10 +71,19 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
         NOW
     }
 
+    private enum Agree implements Command {
+        NOW
+    }
+
     private final Clock clock;
     private final LatencyModel latency;
+    private final RankRules rules;
+    private final RankRules.@Nullable Agreement agreement;
     private final Map<Integer, Rank> ranks = new TreeMap<>();
     private boolean isUnderWay;
+
+    /** Whether a prefill was submitted since the ranks agreed last. */
+    private boolean hasPrefilled;
 
     /** Steps that have begun since the group had nothing to do. */
     private long numSteps;
@@ -69,17 +91,20 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     private static final class Rank {
         private double slowdown = 1;
         private final Deque<Submit> submitted = new ArrayDeque<>(2);
+        private @Nullable Propose proposed;
     }
 
-    private DataParallelGroup(ActorContext<Command> context, Clock clock, LatencyModel latency) {
+    private DataParallelGroup(ActorContext<Command> context, Clock clock, LatencyModel latency, RankRules rules) {
         super(context);
         this.clock = clock;
         this.latency = latency;
+        this.rules = rules;
+        agreement = rules.agreement() == null ? null : rules.agreement().get();
     }
 
     /** Creates a group without ranks. */
-    public static Behavior<Command> create(Clock clock, LatencyModel latency) {
-        return Behaviors.setup(context -> new DataParallelGroup(context, clock, latency));
+    public static Behavior<Command> create(Clock clock, LatencyModel latency, RankRules rules) {
+        return Behaviors.setup(context -> new DataParallelGroup(context, clock, latency, rules));
     }
 
     private static BatchShape dummy() {
@@ -92,8 +117,10 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
                 .onMessage(Submit.class, this::onSubmit)
+                .onMessage(Propose.class, this::onPropose)
                 .onMessage(Gather.class, now -> tellSelf(0, Begin.NOW))
                 .onMessage(Begin.class, now -> onBegin())
+                .onMessage(Agree.class, now -> onAgree())
                 .onMessage(Join.class, this::onJoin)
                 .onMessage(Leave.class, this::onLeave)
                 .onMessage(SetSlowdown.class, this::onSetSlowdown)
@@ -117,6 +144,16 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
 
     private Behavior<Command> onSubmit(Submit submit) {
         rank(submit.replicaIndex).submitted.add(submit);
+        hasPrefilled |= submit.isPrefill;
+        return wake();
+    }
+
+    private Behavior<Command> onPropose(Propose propose) {
+        rank(propose.replicaIndex).proposed = propose;
+        return wake();
+    }
+
+    private Behavior<Command> wake() {
         if (!isUnderWay) {
             isUnderWay = true;
             tellSelf(0, Gather.NOW);
@@ -125,20 +162,53 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     }
 
     private Behavior<Command> onBegin() {
-        isUnderWay = hasWork();
-        numSteps = isUnderWay ? numSteps + 1 : 0;
-        if (isUnderWay) {
-            long startNanos = clock.nowNanos();
-            long nanos = nanos();
-            for (var rank : ranks.values()) {
-                var submit = rank.submitted.poll();
-                if (submit != null) {
-                    clock.tellAfter(nanos, submit.replyTo, new Ran(startNanos, startNanos + nanos, numSteps - 1));
-                }
-            }
-            tellSelf(nanos, Gather.NOW);
+        boolean hasWork = hasWork();
+        numSteps = hasWork ? numSteps + 1 : 0;
+        if (hasWork) {
+            step();
+            return rules.areAhead() ? tellSelf(0, Agree.NOW) : this;
         }
+        isUnderWay = agree();
+        // What the ranks plan now is the next step.
+        return isUnderWay ? tellSelf(0, Begin.NOW) : this;
+    }
+
+    private Behavior<Command> onAgree() {
+        agree();
         return this;
+    }
+
+    private void step() {
+        long startNanos = clock.nowNanos();
+        boolean hasPrefill = hasPrefill();
+        long nanos = nanos(hasPrefill);
+        for (var rank : ranks.values()) {
+            var submit = next(rank, hasPrefill);
+            if (submit != null) {
+                rank.submitted.remove();
+                clock.tellAfter(nanos, submit.replyTo, new Ran(startNanos, startNanos + nanos, numSteps - 1));
+            }
+        }
+        tellSelf(nanos, Gather.NOW);
+    }
+
+    /** Has the ranks that have something to plan do so; returns whether there are any. */
+    private boolean agree() {
+        var proposals = new ArrayList<Propose>(ranks.size());
+        for (var rank : ranks.values()) {
+            if (rank.proposed != null) {
+                proposals.add(rank.proposed);
+                rank.proposed = null;
+            }
+        }
+        if (proposals.isEmpty() || agreement == null) {
+            return false;
+        }
+        var words = proposals.stream().map(Propose::word).toList();
+        var agreed = new Agreed(agreement.next(words, ranks.size(), hasPrefilled, clock.nowNanos()));
+        hasPrefilled = false;
+        proposals.forEach(proposal -> proposal.replyTo.tell(agreed));
+        return true;
     }
 
     private boolean hasWork() {
@@ -150,16 +220,34 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
         return false;
     }
 
-    private long nanos() {
+    private boolean hasPrefill() {
+        for (var rank : ranks.values()) {
+            var submit = rank.submitted.peek();
+            if (submit != null && submit.isPrefill) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns what a rank runs in the next step, or null if it only steps along. */
+    private @Nullable Submit next(Rank rank, boolean hasPrefill) {
+        var submit = rank.submitted.peek();
+        boolean sitsOut = submit != null && rules.separatesPrefills() && hasPrefill && !submit.isPrefill;
+        return sitsOut ? null : submit;
+    }
+
+    private long nanos(boolean hasPrefill) {
         int numTokens = 0;
         for (var rank : ranks.values()) {
-            numTokens += batch(rank.submitted.peek()).numTokens();
+            numTokens += batch(next(rank, hasPrefill)).numTokens();
         }
         double longest = 1;
         for (var rank : ranks.values()) {
-            var submit = rank.submitted.peek();
+            var submit = next(rank, hasPrefill);
             double factor = submit == null ? rank.slowdown : rank.slowdown * submit.factor;
-            longest = Math.max(longest, factor * latency.stepNanos(batch(submit).inGroupOf(numTokens)));
+            var batch = batch(submit).inGroupOf(numTokens, hasPrefill);
+            longest = Math.max(longest, factor * latency.stepNanos(batch));
         }
         return LatencyModel.roundToNanos(longest);
     }

@@ -4,6 +4,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
@@ -22,6 +23,7 @@ import understudy.runtime.Clock;
  * @param self the replica's actor
  * @param kvBlockManager the actor of its memory
  * @param gpu the actor of its device
+ * @param ranks where it agrees on its turns with the ranks that it steps together with, or null if it plans for itself
  * @param api entry of requests
  * @param engine decides which requests run
  * @param clients senders that wait for answers, by request
@@ -35,6 +37,7 @@ record ReplicaParts(
         ActorRef<Replica.Command> self,
         ActorRef<KvBlockManager.Command> kvBlockManager,
         ActorRef<VirtualGpu.Command> gpu,
+        @Nullable RankTurns ranks,
         ApiDelay.Queue api,
         EngineCore engine,
         ClientTable clients,
@@ -55,8 +58,8 @@ record ReplicaParts(
                 .create(new KvBlockManager.Setup(
                         clock, spec, index, counters.prefixCacheOfPredecessors(), peers, context.getSelf()));
         var kvBlockManager = context.spawn(memory, "kv-block-manager");
-        var gpu = context.spawn(
-                spec.device().create(clock, index, peers.dataParallelGroups().get(index)), "gpu");
+        var group = peers.dataParallelGroups().get(index);
+        var gpu = context.spawn(spec.device().create(clock, index, group), "gpu");
         context.watch(kvBlockManager);
         context.watch(gpu);
         var engine = new EngineCore(spec.engine());
@@ -67,6 +70,10 @@ record ReplicaParts(
                 .self(context.getSelf())
                 .kvBlockManager(kvBlockManager)
                 .gpu(gpu)
+                .ranks(
+                        group == null || spec.engine().rankRules().agreement() == null
+                                ? null
+                                : new RankTurns(context, index, group))
                 .api(new ApiDelay.Queue(spec.apiDelay()))
                 .engine(engine)
                 .clients(new ClientTable(index, counters, spec.keepsTokenTimes()))

@@ -110,6 +110,8 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> receiveOther(Replica.Command command) {
         if (command instanceof Replica.Enqueue enqueue) {
             return onEnqueue(enqueue);
+        } else if (command instanceof Replica.TakeTurn take) {
+            return steps.onTurn(take.turn()) ? deferred.doneBy(this) : this;
         } else if (command instanceof Replica.ReportLoad) {
             parts.loadReporter().onDue();
             return this;

@@ -10,6 +10,7 @@ import understudy.cluster.Replica;
 import understudy.cluster.VirtualGpu;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineCore.PauseState;
+import understudy.engine.RankRules;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
 import understudy.faults.FleetChange;
@@ -150,7 +151,23 @@ final class StepLoop {
         if (!ticks.areFree()) {
             engine.unblock();
         }
+        return planInTurn();
+    }
+
+    /** Takes the turn that the ranks of a group have agreed on; returns whether a plan was made as in {@link #onTick}. */
+    boolean onTurn(RankRules.Turn turn) {
+        engine.engine().onAgreed(turn);
         return plan();
+    }
+
+    /** Plans now, or when the other ranks of its group do. */
+    private boolean planInTurn() {
+        var ranks = parts.ranks();
+        if (ranks == null || !engine.canPlan() || !engine.engine().hasWork()) {
+            return plan();
+        }
+        ranks.propose(engine.engine().wordToRanks());
+        return false;
     }
 
     private boolean plan() {
@@ -187,7 +204,7 @@ final class StepLoop {
         if (plan.needsDevice()) {
             var batch = plan.shape();
             parts.counters().onPlanned(batch);
-            parts.gpu().tell(new VirtualGpu.ExecuteStep(batch, plan.draftsToVerify(), parts.self()));
+            parts.gpu().tell(new VirtualGpu.ExecuteStep(batch, plan.draftsToVerify(), plan.isPrefill(), parts.self()));
             planSoon();
         } else if (!plan.isEmpty()) {
             applyResult(parts.clock().nowNanos(), parts.clock().nowNanos(), DraftOutput.NONE);
@@ -216,7 +233,7 @@ final class StepLoop {
         long endNanos = Math.max(done.endNanos(), parts.clock().nowNanos());
         boolean hasToldClients = applyResult(done.startNanos(), endNanos, done.drafts());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
-            boolean isPlanned = plan();
+            boolean isPlanned = planInTurn();
             settle();
             return isPlanned;
         }

@@ -28,8 +28,9 @@ final class DecodeAsk implements RadixAsk {
      * Answer.
      *
      * @param fits whether they go on; else nothing has changed but that room was made
+     * @param tokenUsage share of the tokens that are in use now
      */
-    record Outcome(boolean fits, TreeSize tree) implements RadixAnswer {}
+    record Outcome(boolean fits, TreeSize tree, double tokenUsage) implements RadixAnswer {}
 
     int[] handles() {
         return handles;
@@ -39,10 +40,10 @@ final class DecodeAsk implements RadixAsk {
     public RadixAnswer decide(RadixMemory memory) {
         memory.acknowledgeWrites();
         if (!memory.fits(handles, handles.length)) {
-            return new Outcome(false, memory.treeSize());
+            return new Outcome(false, memory.treeSize(), memory.tokenUsage());
         }
         allocate(memory, handles.length);
-        return new Outcome(true, memory.treeSize());
+        return new Outcome(true, memory.treeSize(), memory.tokenUsage());
     }
 
     /** Gives the first requests their places. */

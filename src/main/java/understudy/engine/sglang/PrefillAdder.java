@@ -71,7 +71,7 @@ final class PrefillAdder {
         remChunk = config.chunkedPrefillSize() - numMixed;
         currentOffset = numMixed;
         var delay = config.prefillDelay();
-        isInUseLittle = delay != null && tokenUsage() < delay.lowWatermark();
+        isInUseLittle = delay != null && memory.tokenUsage() < delay.lowWatermark();
         if (config.maxLorasPerBatch() > 0) {
             running.forEach(request -> {
                 if (!request.isFinished()) {
@@ -97,6 +97,10 @@ final class PrefillAdder {
             }
             if (outcome.isFull && !(config.priorities().arePreempting() && preemptFor(request, place))) {
                 break;
+            }
+            if (!memory.endFetch(request.handle())) {
+                outcome.awaitsFetch = true;
+                continue;
             }
             var sequence = memory.open(request.lookup());
             memory.match(sequence, Math.max(request.numTokens() - 1, 0));
@@ -130,18 +134,6 @@ final class PrefillAdder {
         }
         outcome.isDelayable = true;
         return ask.delays();
-    }
-
-    /** Returns the share of the tokens that are in use, in the fuller one of two pools. */
-    private double tokenUsage() {
-        double usage = shareInUse(config.memory().maxTotalTokens(), memory.numAvailable());
-        return window == null
-                ? usage
-                : Math.max(usage, shareInUse(config.memory().windowTokens(), memory.numWindowAvailable()));
-    }
-
-    private static double shareInUse(int numTokens, int numAvailable) {
-        return (double) (numTokens - numAvailable) / numTokens;
     }
 
     private RequestView waiting(int place) {

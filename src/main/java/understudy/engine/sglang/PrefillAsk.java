@@ -42,6 +42,7 @@ record PrefillAsk(
     public RadixAnswer decide(RadixMemory memory) {
         var outcome = new PrefillAdder(this, memory).add();
         outcome.tree = memory.treeSize();
+        outcome.tokenUsage = memory.tokenUsage();
         return outcome;
     }
 }

@@ -15,6 +15,7 @@ final class PrefillDelayer {
     private boolean hasLeftOutFirst;
     private boolean isTriggered;
     private long sinceNanos = NONE;
+    private int numDelayed;
 
     PrefillDelayer(SglangConfig.Delay settings, int maxRunning) {
         this.settings = settings;
@@ -33,6 +34,13 @@ final class PrefillDelayer {
         return numWaiting < least && !hasTimedOut;
     }
 
+    /** Returns whether prompts are put off in a turn in which not all ranks have some, and ends it. */
+    boolean delaysForOthers(long nowNanos) {
+        boolean isDelayed = numDelayed < settings.maxDelayPasses() - 1;
+        count(isDelayed, nowNanos);
+        return isDelayed;
+    }
+
     /**
      * Ends a turn.
      *
@@ -41,11 +49,20 @@ final class PrefillDelayer {
     void end(boolean isAsked, long nowNanos) {
         boolean isDelayed = isAsked && isTriggered && hasLeftOutFirst;
         hasLeftOutFirst |= isAsked && isTriggered;
+        count(isDelayed, nowNanos);
+    }
+
+    private void count(boolean isDelayed, long nowNanos) {
+        numDelayed = isDelayed ? numDelayed + 1 : 0;
         if (!isDelayed) {
             sinceNanos = NONE;
         } else if (sinceNanos == NONE) {
             sinceNanos = nowNanos;
         }
+    }
+
+    int largestBatch() {
+        return largestBatch;
     }
 
     /** Records the size of a prefill batch. */

@@ -58,8 +58,9 @@ public record SglangConfig(
      * @param queueMinRatio waiting requests for each that runs, below which prefills are put off; 0 for none ({@code
      *     prefill_delayer_queue_min_ratio})
      * @param maxDelayNanos how long at most for that reason ({@code prefill_delayer_max_delay_ms})
+     * @param maxDelayPasses turns of a wait for other ranks, and one more ({@code prefill_delayer_max_delay_passes})
      */
-    public record Delay(double lowWatermark, double queueMinRatio, long maxDelayNanos) {}
+    public record Delay(double lowWatermark, double queueMinRatio, long maxDelayNanos, int maxDelayPasses) {}
 
     /**
      * Estimate of the output still to come, as a part of the most that it may be.

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Engine;
 import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
+import understudy.engine.RankRules;
 import understudy.engine.Request;
 import understudy.engine.RequestTable;
 import understudy.engine.StepPlan;
@@ -480,7 +481,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     /**
      * An empty turn may follow from one in which all that ran have ended or were retracted, since the flag that stops
      * admissions is taken back there. The law is broken if such a turn changes nothing: then no later one does, unless
-     * another engine is waited for.
+     * another engine is waited for, or the storage behind the host.
      */
     @Override
     public boolean parks(StepPlan empty, boolean isWoken) {
@@ -489,7 +490,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         long state = scheduler.stateNumber();
         boolean isSame = state == emptyState
                 && !isWoken
-                && !scheduler.defersPrefills()
+                && !scheduler.putsOffPrefills()
                 && empty.preempted().isEmpty();
         emptyState = state;
         numSame = isSame ? numSame + 1 : 0;
@@ -497,10 +498,20 @@ public final class SglangEngine implements Engine, EngineLoad {
             return false;
         }
         numSame = 0;
-        if (talk == null || !talk.awaitsPeer()) {
+        if (!scheduler.awaitsFetch() && (talk == null || !talk.awaitsPeer())) {
             throw idleWithWork();
         }
         return true;
+    }
+
+    @Override
+    public RankRules.Word wordToRanks() {
+        return scheduler.rankState();
+    }
+
+    @Override
+    public void onAgreed(RankRules.Turn agreed) {
+        scheduler.setAgreed(agreed);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import it.unimi.dsi.fastutil.ints.IntArrayFIFOQueue;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RankRules;
 import understudy.kvcache.radix.PrefixOrder;
 import understudy.kvcache.radix.RadixAnswer;
 import understudy.kvcache.radix.RadixAsk;
@@ -64,6 +66,9 @@ public class SglangScheduler {
     /** Size of the tree at the last attempt to prefill or to decode. */
     private TreeSize tree = TreeSize.NOTHING;
 
+    /** Share of the tokens that were in use then. */
+    private double tokenUsage;
+
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
     private final SplittableRandom random;
     private final int numSlots;
@@ -72,7 +77,19 @@ public class SglangScheduler {
     /** Turns in which no prefill is tried still ({@code _prefill_decode_interval_remaining}). */
     private int numDeferredTurns;
 
-    private boolean defersPrefills;
+    /** Requests that have come to the queue since the last turn, if there is a storage behind the host. */
+    private final ObjectArrayList<SglangRequest> arrivals = new ObjectArrayList<>();
+
+    /** Handles of requests that have left it by other ways than a prefill. */
+    private final IntArrayList left = new IntArrayList();
+
+    /** Whether a request was passed over in this turn whose KV is being fetched. */
+    private boolean awaitsFetch;
+
+    /** What the ranks have agreed on for this turn, or null if there are no others. */
+    private RankRules.@Nullable Turn agreed;
+
+    private boolean putsOffPrefills;
     private ObjectArrayList<SglangRequest> queue = new ObjectArrayList<>();
     private boolean admitsNone;
     private long numEntries;
@@ -133,6 +150,9 @@ public class SglangScheduler {
     final void enqueue(SglangRequest request) {
         waiting.add(request);
         request.entry = ++numEntries;
+        if (config.memory().hasStorage()) {
+            arrivals.add(request);
+        }
     }
 
     /** Queues a request that was retracted or preempted, as far as there is room ({@code _add_request_to_queue}). */
@@ -140,7 +160,7 @@ public class SglangScheduler {
         var least = config.disaggregation() == null ? whoMakesWay(request) : null;
         if (least != null) {
             plan.turnedAway.add(new SglangPlan.TurnedAway(least, least != request));
-            waiting.remove(least);
+            leaveQueue(least);
         }
         if (least != request) {
             enqueue(request);
@@ -157,9 +177,18 @@ public class SglangScheduler {
         if (request == chunked) {
             abortedChunk = request;
         }
-        boolean isGone = waiting.remove(request);
+        boolean isGone = leaveQueue(request);
         if (!request.isFinished && (running.contains(request) || lastRequests.contains(request))) {
             request.isAborting = true;
+        }
+        return isGone;
+    }
+
+    /** Takes a request out of the queue that will not be prefilled; returns whether it was there. */
+    private boolean leaveQueue(SglangRequest request) {
+        boolean isGone = waiting.remove(request);
+        if (isGone && config.memory().hasStorage() && !arrivals.remove(request)) {
+            left.add(request.handle());
         }
         return isGone;
     }
@@ -173,15 +202,25 @@ public class SglangScheduler {
     }
 
     void beginTurn() {
+        awaitsFetch = false;
+        if (!arrivals.isEmpty() || !left.isEmpty()) {
+            asks.add(new PrefetchAsk(
+                    nowNanos,
+                    List.copyOf(left),
+                    arrivals.stream().map(PrefetchAsk.Arrival::of).toList()));
+            arrivals.clear();
+            left.clear();
+        }
         if (abortedChunk != null) {
             endAbortedChunk(abortedChunk);
         }
         cacheChunk();
         mergeLast();
         askSettlement();
-        defersPrefills = numDeferredTurns > 0;
-        if (defersPrefills) {
-            numDeferredTurns--;
+        boolean skipsPrefills = agreed == null ? numDeferredTurns > 0 : agreed.skipsPrefills();
+        putsOffPrefills = agreed == null ? skipsPrefills : agreed.putsOffPrefills();
+        numDeferredTurns -= numDeferredTurns > 0 ? 1 : 0;
+        if (skipsPrefills) {
             askAcknowledgement();
             askDecode();
         } else {
@@ -189,9 +228,39 @@ public class SglangScheduler {
         }
     }
 
-    /** Returns whether prefills were left out of this turn because of the last one. */
-    final boolean defersPrefills() {
-        return defersPrefills;
+    /** Returns whether prefills were left out of this turn that there may have been room for. */
+    final boolean putsOffPrefills() {
+        return putsOffPrefills;
+    }
+
+    /** Sets what the next turn keeps to, as the ranks of DP attention have agreed. */
+    final void setAgreed(RankRules.Turn turn) {
+        agreed = turn;
+    }
+
+    /** Returns what the other ranks of DP attention are to know before the next turn. */
+    final RankDelays.State rankState() {
+        var delay = config.prefillDelay();
+        return new RankDelays.State(
+                chunked != null || isAbleToAdmit(),
+                delay != null && tokenUsage < delay.lowWatermark(),
+                running.size(),
+                waiting.size(),
+                delayer == null ? 0 : delayer.largestBatch());
+    }
+
+    /** Returns whether the next turn would try to admit a request. */
+    private boolean isAbleToAdmit() {
+        int numSeats = Math.min(config.maxRunningRequests() - running.size(), slots.size());
+        boolean hasSeat = numSeats > 0 && (!isFull || config.memory().window() != null);
+        return !waiting.isEmpty()
+                && !admitsNone
+                && (hasSeat || config.priorities().arePreempting());
+    }
+
+    /** Returns whether a request waits for what is fetched from the storage behind the host. */
+    final boolean awaitsFetch() {
+        return awaitsFetch;
     }
 
     final void askSettlement() {
@@ -325,9 +394,10 @@ public class SglangScheduler {
         boolean isPreempting = config.priorities().arePreempting();
         boolean hasAdapters = config.maxLorasPerBatch() > 0;
         // One more than there are seats, since it is that one who finds that there is none.
-        int numTried = order != null || isPreempting || hasAdapters
-                ? waiting.size()
-                : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
+        int numTried =
+                order != null || isPreempting || hasAdapters || config.memory().hasStorage()
+                        ? waiting.size()
+                        : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
         if (admitsNone) {
             order = null;
             numTried = 0;
@@ -351,12 +421,18 @@ public class SglangScheduler {
                 .numFreeSlots(slots.size())
                 .isFull(isFull)
                 .looksAtWindow(looksAtWindow())
-                .delays(delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos))
+                .delays(delays())
                 .build();
     }
 
+    private boolean delays() {
+        return agreed == null
+                ? delayer != null && delayer.delays(running.size(), waiting.size(), nowNanos)
+                : agreed.delaysPrefills();
+    }
+
     private void endDelay(boolean isDelayable) {
-        if (delayer != null) {
+        if (delayer != null && agreed == null) {
             delayer.end(isDelayable, nowNanos);
         }
     }
@@ -443,9 +519,11 @@ public class SglangScheduler {
     public final void answer(RadixAnswer answer) {
         if (answer instanceof PrefillOutcome outcome) {
             tree = outcome.tree;
+            tokenUsage = outcome.tokenUsage;
             onPrefill(outcome);
         } else if (answer instanceof DecodeAsk.Outcome outcome) {
             tree = outcome.tree();
+            tokenUsage = outcome.tokenUsage();
             if (outcome.fits()) {
                 newTokenRatio = Math.max(newTokenRatio - config.newTokenRatioDecay(), config.minNewTokenRatio());
                 setDecodeBatch();
@@ -482,6 +560,7 @@ public class SglangScheduler {
             }
         }
         isFull = outcome.isFull;
+        awaitsFetch = outcome.awaitsFetch;
         endDelay(outcome.isDelayable);
         for (var trial : outcome.trials()) {
             var request = sorted.get(trial.place());

@@ -12,6 +12,7 @@ import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits;
 import understudy.engine.EngineTraits.Feature;
 import understudy.engine.Hardware.KvRoom;
+import understudy.engine.RankRules;
 import understudy.engine.RequestLimits;
 import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.KvCache;
@@ -112,6 +113,14 @@ public record SglangSpec(
     public LatencyModel latency(LatencyModel plain) {
         var loading = config.memory().hierarchy() == null ? plain : new LoadingLatency(plain);
         return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
+    }
+
+    /** With drafts, prefills and decodes of different ranks are never in one step. */
+    @Override
+    public RankRules rankRules() {
+        boolean agree = config.prefillDelay() != null || config.prefillDecodeInterval() > 0;
+        return new RankRules(
+                agree ? () -> new RankDelays(config) : null, agree && config.overlaps(), config.verification() != null);
     }
 
     @Override

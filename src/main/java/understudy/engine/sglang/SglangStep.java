@@ -15,6 +15,11 @@ public final class SglangStep extends StepPlan {
     }
 
     @Override
+    public boolean isPrefill() {
+        return batch != null && batch.mode() != SglangBatch.Mode.DECODE;
+    }
+
+    @Override
     public void begin(long stepNumber) {
         super.begin(stepNumber);
         batch = null;

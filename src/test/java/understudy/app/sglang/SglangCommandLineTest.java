@@ -49,6 +49,33 @@ final class SglangCommandLineTest {
         assertThat(served.scenario().numReplicas()).isEqualTo(1);
     }
 
+    /** The flags of a storage are settings, its times in seconds; the other keys are for a backend that is not here. */
+    @Test
+    void storage_isASetting() {
+        var given = of(
+                "--model-path Qwen/Qwen3-8B --enable-hierarchical-cache --hicache-storage-backend mooncake"
+                        + " --hicache-storage-prefetch-policy wait_complete --hicache-storage-backend-extra-config"
+                        + " {\"prefetch_threshold\":64,\"prefetch_timeout_base\":0.5,\"prefetch_timeout_per_ki_token\":2,\"tp_lcm_size\":4}");
+
+        assertThat(given.settings())
+                .containsEntry("engine.sglang.hicache-storage-backend", "mooncake")
+                .containsEntry("engine.sglang.hicache-storage-prefetch-policy", "wait-complete")
+                .containsEntry("engine.sglang.prefetch-threshold", "64")
+                .containsEntry("engine.sglang.prefetch-timeout-base", "0.5s")
+                .containsEntry("engine.sglang.prefetch-timeout-per-ki-token", "2s");
+        assertThat(given.warnings()).isEmpty();
+        assertThat(given.start(Map.of()).scenario().numReplicas()).isEqualTo(1);
+    }
+
+    @Test
+    void storageWithoutHiCache_hasNoEffect() {
+        var given = of("--model-path Qwen/Qwen3-8B --hicache-storage-backend file");
+
+        assertThat(given.settings()).doesNotContainKey("engine.sglang.hicache-storage-backend");
+        assertThat(given.warnings())
+                .containsExactly("--hicache-storage-backend has no effect without --enable-hierarchical-cache");
+    }
+
     @Test
     void flags_areSettings() {
         var given = of("--model-path Qwen/Qwen3-8B --schedule-policy lpm --page-size 16 --enable-mixed-chunk --dp 4"
@@ -82,8 +109,9 @@ final class SglangCommandLineTest {
         assertThat(given.settings())
                 .containsEntry("cluster.replicas", "8")
                 .containsEntry("latency.data-parallel-size", "8")
+                .containsEntry("engine.sglang.enable-prefill-delayer", "true")
                 .containsEntry("latency.tensor-parallel-size", "2");
-        assertThat(given.warnings()).contains("--enable-prefill-delayer has no effect here with --enable-dp-attention");
+        assertThat(given.warnings()).isEmpty();
         assertThat(given.start(Map.of("UNDERSTUDY_LATENCY_GPU", "h200"))
                         .scenario()
                         .numReplicas())

@@ -62,7 +62,7 @@ final class PrefillOptionsTest {
      */
     @Test
     void delayer_waitsForTheSeatsOfTheLargestBatch() {
-        var fixture = delaying(2, new SglangConfig.Delay(0, 0, 0));
+        var fixture = delaying(2, new SglangConfig.Delay(0, 0, 0, 30));
         fixture.add("ends", 10, 1);
         fixture.add("runs", 20, 4);
         assertThat(turn(fixture)).isEqualTo("extend ends runs");
@@ -78,7 +78,7 @@ final class PrefillOptionsTest {
     @ParameterizedTest
     @CsvSource({"0.04,decode runs", "0.041,extend second"})
     void delayer_letsPassWhileFewTokensAreInUse(double lowWatermark, String batch) {
-        var fixture = delaying(2, new SglangConfig.Delay(lowWatermark, 0, 0));
+        var fixture = delaying(2, new SglangConfig.Delay(lowWatermark, 0, 0, 30));
         fixture.add("ends", 10, 1);
         fixture.add("runs", 20, 4);
         turn(fixture);
@@ -95,7 +95,7 @@ final class PrefillOptionsTest {
      */
     @Test
     void delayer_waitsForAQueueInRelationToThoseThatRun() {
-        var fixture = delaying(8, new SglangConfig.Delay(0, 0.7, 5));
+        var fixture = delaying(8, new SglangConfig.Delay(0, 0.7, 5, 30));
         fixture.add("first", 10, LONG);
         fixture.add("second", 20, LONG);
         assertThat(turn(fixture)).isEqualTo("extend first second");

@@ -105,6 +105,56 @@ final class SglangClusterTest {
         }
     }
 
+    private static final String TWO_RANKS = """
+        cluster.replicas = 2, router.policy = round-robin, latency { llm = "", data-parallel-size = 2 }
+        """;
+
+    /**
+     * The prompts of both ranks come to the queues at 4 and 5 ms; the first is computed until 14 ms, and the second one's rank
+     * leaves out the next turn as the first one's does: a decode of the first until 24 ms.
+     */
+    @Test
+    void interval_beginsWithThePrefillOfAnotherRank() {
+        String interval = "engine.sglang { prefill-decode-interval = 1, disable-overlap-schedule = true }";
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + TWO_RANKS + interval)) {
+            var first = cluster.submit(10, 3);
+            cluster.advance(Duration.ofMillis(1));
+            var second = cluster.submit(10, 2);
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(first.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI, 34 * MILLI);
+            assertThat(second.tokenNanos()).containsExactly(34 * MILLI, 44 * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
+    /**
+     * The first request decodes from 14 ms on, and what it runs at 24 ms is planned at 14 ms. The second rank's, in its queue at
+     * 19 ms, is put off at 24 and at 34 ms, and let pass at 44 ms, into the step that begins at 54 ms. A third one, in the first
+     * rank's queue at 39 ms, makes both able at 44 ms.
+     */
+    @ParameterizedTest
+    @CsvSource({"3, false, 64", "2, false, 54", "9, true, 64"})
+    void delayer_waitsForTheOtherRank(int maxPasses, boolean hasThird, long millis) {
+        String delayer =
+                "engine.sglang { enable-prefill-delayer = true, prefill-delayer-max-delay-passes = " + maxPasses;
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + TWO_RANKS + delayer + "}")) {
+            // It has an idle rank to wait for, whose turns take no time.
+            var first = cluster.submit(10, 20);
+            cluster.advance(Duration.ofMillis(15));
+            var second = cluster.submit(10, 2);
+            cluster.advance(Duration.ofMillis(20));
+            if (hasThird) {
+                cluster.submit(10, 2);
+            }
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(first.tokenNanos()).startsWith(14 * MILLI, 24 * MILLI, 34 * MILLI, 44 * MILLI, 54 * MILLI);
+            assertThat(second.tokenNanos().get(0)).isEqualTo(millis * MILLI);
+            cluster.check().hasCompleted(hasThird ? 3 : 2);
+        }
+    }
+
     /**
      * With 3 drafts that are all accepted a decode brings 4 tokens. The prefill gives 1 at 14 ms, the decodes 4 each at 24 and at
      * 34 ms: of the last, 2 are behind the end of an answer of 7.
@@ -196,6 +246,12 @@ final class SglangClusterTest {
                 "25 | workload.priorities = 4, engine.sglang { max-running-requests = 2, enable-priority-scheduling = true,"
                         + " priority-scheduling-preemption-threshold = 0, enable-mixed-chunk = true }",
                 "23 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang.chunked-prefill-size = 128",
+                "29 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang { prefill-decode-interval = 3,"
+                        + " disable-overlap-schedule = true, chunked-prefill-size = 128 }",
+                "30 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang { enable-prefill-delayer = true,"
+                        + " prefill-decode-interval = 2, prefill-delayer-max-delay-passes = 4, chunked-prefill-size = 128 }",
+                "31 | latency { llm = \"\", data-parallel-size = 2 }, engine.sglang { enable-prefill-delayer = true,"
+                        + " speculative-algorithm = eagle, simulate-acc-len = 2.5, prefill-delayer-queue-min-ratio = 0.5 }",
                 "26 | router.policy = kv-aware, engine.sglang.enable-hierarchical-cache = true,"
                         + " kv-cache.tiers.host.bandwidth = 13",
                 "27 | router.policy = kv-aware, engine.sglang { enable-hierarchical-cache = true,"

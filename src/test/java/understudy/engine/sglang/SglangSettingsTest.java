@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.engine.EngineTraits;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
@@ -97,13 +100,13 @@ final class SglangSettingsTest {
         var spec = read("""
             engine.sglang {
               prefill-decode-interval = 3, enable-prefill-delayer = true, prefill-delayer-queue-min-ratio = 0.5
-              prefill-delayer-token-usage-low-watermark = 0.2, prefill-delayer-max-delay-ms = 7
+              prefill-delayer-token-usage-low-watermark = 0.2, prefill-delayer-max-delay-ms = 7, prefill-delayer-max-delay-passes = 9
               enable-lora = true, max-loras-per-batch = 4, lora-paths = ["sql=/mnt/sql", chat]
             }
             """);
 
         assertThat(spec.config().prefillDecodeInterval()).isEqualTo(3);
-        assertThat(spec.config().prefillDelay()).isEqualTo(new SglangConfig.Delay(0.2, 0.5, 7_000_000));
+        assertThat(spec.config().prefillDelay()).isEqualTo(new SglangConfig.Delay(0.2, 0.5, 7_000_000, 9));
         assertThat(spec.config().maxLorasPerBatch()).isEqualTo(4);
         assertThat(spec.loraModules()).containsExactly(Map.entry("sql", "/mnt/sql"), Map.entry("chat", "chat"));
         assertThat(spec.traits().has(EngineTraits.Feature.ADAPTERS)).isTrue();
@@ -207,12 +210,31 @@ final class SglangSettingsTest {
         var link = new RadixConfig.HostLinkSpec(
                 new PortGroup(LongList.of(64 * gigabytes, 64 * gigabytes), 96 * gigabytes), 131_072);
         assertThat(read(settings).config().memory().hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link, null));
         assertThat(read(settings + "engine.sglang.hicache-size = 1")
                         .config()
                         .memory()
                         .hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link, null));
+    }
+
+    /** SGLang's defaults are 256 tokens, a second, and a quarter of one for each 1024 tokens. */
+    @Test
+    void storage_isBehindTheHost() {
+        String settings = "engine.sglang { enable-hierarchical-cache = true, hicache-storage-backend = ";
+        assertThat(storage(settings + "hf3fs }"))
+                .isEqualTo(new RadixConfig.Storage(
+                        KvSource.STORE, RadixConfig.PrefetchPolicy.BEST_EFFORT, 256, 1_000_000_000, 250_000_000));
+        assertThat(storage(settings + "file, prefetch-threshold = 64, hicache-storage-prefetch-policy = timeout,"
+                        + " prefetch-timeout-base = 2s, prefetch-timeout-per-ki-token = 1ms }"))
+                .isEqualTo(new RadixConfig.Storage(
+                        KvSource.DISK, RadixConfig.PrefetchPolicy.TIMEOUT, 64, 2_000_000_000, 1_000_000));
+        assertThat(read(settings + "none }").config().memory().hasStorage()).isFalse();
+    }
+
+    private static RadixConfig.@Nullable Storage storage(String settings) {
+        return Objects.requireNonNull(read(settings).config().memory().hierarchy())
+                .storage();
     }
 
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
@@ -247,6 +269,10 @@ final class SglangSettingsTest {
                         + " set disable-hybrid-swa-memory = true",
                 "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
                 "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
+                "engine.sglang.hicache-storage-backend = file | it needs enable-hierarchical-cache = true",
+                "engine.sglang.hicache-storage-backend = s3 | none, file, mooncake, hf3fs, nixl, aibrix, dynamic, eic, simm",
+                "engine.sglang { enable-hierarchical-cache = true, hicache-storage-backend = file }, kv-cache.tiers.store.gib = 1 |"
+                        + " kv-cache.tiers.store.gib is 1, which means nothing to engine.kind = sglang",
                 "kv-cache.tiers.host.gib = 8 | kv-cache.tiers.host.gib is 8, which means nothing to engine.kind = sglang",
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } | engine.sglang.max-total-tokens is \"auto\", but",
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } |"
@@ -256,10 +282,6 @@ final class SglangSettingsTest {
                         + " engine.sglang.enable-dp-attention = false | makes ranks of 2 replicas",
                 "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang { page-size = 4,"
                         + " chunked-prefill-size = 7 } | 3 tokens for each of 2 ranks, which is less than a page",
-                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.enable-prefill-delayer = true |"
-                        + " do not tell each other of prefills",
-                "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2, engine.sglang.prefill-decode-interval = 2 |"
-                        + " do not tell each other of prefills",
                 "engine.sglang { enable-prefill-delayer = true, disable-overlap-schedule = true } |"
                         + " which needs disable-overlap-schedule = false",
                 "engine.sglang.lora-paths = [a] | which needs enable-lora = true",

@@ -157,7 +157,7 @@ final class LoraLatencyTest {
     void adapters_stayWithABatchOfAGroup() {
         var loras = new BatchShape.Loras(1, 1, 0, 0);
 
-        assertThat(batch(1, loras).inGroupOf(4).loras()).isEqualTo(loras);
+        assertThat(batch(1, loras).inGroupOf(4, false).loras()).isEqualTo(loras);
     }
 
     private static BatchShape batch(int numTokens, BatchShape.Loras loras) {
