@@ -130,13 +130,19 @@ public final class ServerSettings {
                 .sideChannel(sideChannel(host))
                 .loras(loras())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
-                .sglang(new ApiSettings.Sglang(server.section("sglang").bool("enable-metrics")))
+                .sglang(sglang())
                 .models(models)
                 .vllmVersion(server.text("vllm-version"))
                 .hardware(served.hardware)
                 .model(model())
                 .surface(surface())
                 .build();
+    }
+
+    private ApiSettings.Sglang sglang() {
+        var sglang = server.section("sglang");
+        return new ApiSettings.Sglang(
+                sglang.bool("enable-metrics"), sglang.bool("enable-cache-report"), sglang.text("admin-api-key"));
     }
 
     private ApiSettings.Surface surface() {

@@ -28,6 +28,7 @@ import understudy.routing.Role;
  *
  * @param replica the one that is to serve, or empty for any
  * @param role of all replicas that may serve
+ * @param lengthWords how prompts that are too long are refused
  */
 public record SpecBuilder(
         ApiSettings settings,
@@ -36,7 +37,8 @@ public record SpecBuilder(
         Tokenizer tokenizer,
         Answers answers,
         OptionalInt replica,
-        Role role) {
+        Role role,
+        PromptLimit.Words lengthWords) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 16384;
 
@@ -44,6 +46,16 @@ public record SpecBuilder(
     public record Shape(
             @Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);
+    }
+
+    /** Returns the same, with another refusal of prompts that are too long. */
+    public SpecBuilder refusing(PromptLimit.Words words) {
+        return new SpecBuilder(settings, link, loras, tokenizer, answers, replica, role, words);
+    }
+
+    /** Returns the length limit of a call's prompts. */
+    PromptLimit limit(GenerationParams params) {
+        return PromptLimit.of(settings.model(), params, lengthWords);
     }
 
     /** Refuses models and adapters that are not served. */
@@ -87,7 +99,7 @@ public record SpecBuilder(
         }
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();
-        var limit = PromptLimit.of(settings.model(), params);
+        var limit = limit(params);
         var channel = settings.sideChannel().orElse(null);
         boolean hasRooms = channel != null && channel.rooms() != SideChannelSettings.Rooms.NONE;
         var ofFirst = channel == null || hasRooms ? null : KvTransferFields.read(params.kvTransferParams());

@@ -63,6 +63,8 @@ final class SglangFlags {
         lora-paths                      list    * engine.sglang.lora-paths
         max-loras-per-batch             text    engine.sglang.max-loras-per-batch
         enable-metrics                  on      server.sglang.enable-metrics
+        enable-cache-report             on      server.sglang.enable-cache-report
+        admin-api-key                   text    server.sglang.admin-api-key
         random-seed                     text    engine.sglang.random-seed
         kv-cache-dtype                  text    * kv-cache.kv-cache-dtype
         kv-events-config                json    * kv-cache.kv-events
@@ -88,7 +90,6 @@ final class SglangFlags {
         node-rank                       text    * above 0 a worker without HTTP, until it is ended
         is-embedding                    on      * server.task = embed
         abort-on-priority-when-disabled on -
-        admin-api-key text -
         allow-auto-truncate on -
         attention-backend text -
         attn-cp-size,attention-context-parallel-size text -
@@ -142,7 +143,6 @@ final class SglangFlags {
         elastic-ep-rejoin on -
         enable-aiter-allreduce-fusion on -
         enable-attn-tp-input-scattered on -
-        enable-cache-report on -
         enable-cudagraph-gc on -
         enable-custom-logit-processor on -
         enable-deepep-waterfill on -

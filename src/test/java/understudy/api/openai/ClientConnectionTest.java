@@ -125,7 +125,8 @@ final class ClientConnectionTest {
                         tokenizer,
                         new Answers(tokenizer, model),
                         OptionalInt.empty(),
-                        Role.BOTH)
+                        Role.BOTH,
+                        PromptLimit.OF_VLLM)
                 .build(
                         "name",
                         List.of(prompt),
