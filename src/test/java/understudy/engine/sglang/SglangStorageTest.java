@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import understudy.fuzz.RunCheck;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
@@ -85,6 +87,43 @@ final class SglangStorageTest {
                     .extracting(figure -> figure.value())
                     .containsExactly(100.0, 121.0, 1.0);
         }
+    }
+
+    /** The first group's engines have no storage; the second group's have one together. */
+    @Test
+    void groups_haveTheStoreOfTheFirstThatHasOne() {
+        String groups = """
+            engine.max-model-len = 300
+            cluster.groups = [
+              { name = vllm, replicas = 1, engine.kind = vllm, kv-cache.num-gpu-blocks = 100 }
+              { name = sglang, replicas = 2, engine { kind = sglang, sglang {
+                enable-hierarchical-cache = true, hicache-storage-backend = mooncake, prefetch-threshold = 10
+                max-total-tokens = 400, hicache-storage-prefetch-policy = wait-complete } } }
+            ]
+            """;
+        String settings = SETTINGS.substring(SETTINGS.indexOf("latency.llm"), SETTINGS.indexOf("engine.sglang {"));
+        try (var cluster = EmulatedCluster.startPaused(settings.replaceFirst("kv-cache.tiers.store.*", "") + groups)) {
+            for (int i = 0; i < 3; i++) {
+                cluster.submit(prompt(100), 1);
+                cluster.advance(Duration.ofMillis(100));
+            }
+
+            assertThat(cluster.report().own().get(0).figures())
+                    .filteredOn(figure -> figure.key().equals("prefetched_tokens"))
+                    .extracting(figure -> figure.value())
+                    .containsExactly(100.0);
+            cluster.check().hasCompleted(3);
+        }
+    }
+
+    /** Pages of one group would be found by another one that cannot read them. */
+    @Test
+    void groupsWithOtherPages_cannotShareAStore() {
+        String groups = "cluster.groups = [{ name = a }, { name = b, engine.sglang.page-size = 4 }]";
+
+        assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + groups))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("share one store: they must have one model, one page-size and the same");
     }
 
     /** A file is each replica's own: the second one finds nothing, after the disk's 0.1 ms. */
@@ -185,7 +224,11 @@ final class SglangStorageTest {
                 "7 | max-queued-requests = 3, req-waiting-timeout = 50ms,"
                         + " hicache-storage-prefetch-policy = wait-complete",
                 "8 | enable-priority-scheduling = true, max-running-requests = 2,"
-                        + " priority-scheduling-preemption-threshold = 0, hicache-storage-prefetch-policy = wait-complete"
+                        + " priority-scheduling-preemption-threshold = 0, hicache-storage-prefetch-policy = wait-complete",
+                // Ranks that step together.
+                "9 | hicache-storage-prefetch-policy = wait-complete }, latency { llm = \"\", data-parallel-size = 2",
+                "10 | disable-overlap-schedule = false, hicache-storage-prefetch-policy = timeout,"
+                        + " prefetch-timeout-base = 5ms }, latency { llm = \"\", data-parallel-size = 2"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
