@@ -186,7 +186,6 @@ final class HostTree extends RadixTree {
         if (length == 0) {
             return;
         }
-        root.access = tick();
         var node = root;
         int at = 0;
         while (at < length) {

@@ -141,21 +141,27 @@ final class SglangStorageTest {
         }
     }
 
-    /** While a prompt waits for what is fetched until 136 ms, one of 5 tokens that came behind it is computed. */
+    /**
+     * While two prompts wait for what is fetched until 136 and 236 ms, one of 5 tokens that came behind them is computed, though
+     * there is one seat.
+     */
     @Test
     void fetch_isPassedOver() {
-        try (var cluster = EmulatedCluster.startPaused(SETTINGS + WAIT)) {
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + WAIT + "engine.sglang.max-running-requests = 1")) {
             cluster.submit(prompt(100), 1);
             cluster.advance(Duration.ofMillis(30));
             assertThat(cluster.resetPrefixCache()).isTrue();
             var first = cluster.submit(prompt(121), 1);
+            var second = cluster.submit(prompt(110), 1);
             cluster.advance(Duration.ofMillis(10));
-            var second = cluster.submit(new Prompt(new TokenIds(9, 9, 9, 9, 9)), 1);
+            var third = cluster.submit(new Prompt(new TokenIds(9, 9, 9, 9, 9)), 1);
             cluster.advance(Duration.ofSeconds(1));
 
-            assertThat(second.tokenNanos()).containsExactly(54 * MILLI);
+            assertThat(third.tokenNanos()).containsExactly(54 * MILLI);
             assertThat(first.tokenNanos()).containsExactly(146 * MILLI);
-            cluster.check().hasCompleted(3).hasPrefixCacheHits(100);
+            assertThat(second.tokenNanos()).containsExactly(246 * MILLI);
+            // 109 of the second are the first's by then: all but the last token.
+            cluster.check().hasCompleted(4).hasPrefixCacheHits(100 + 109);
         }
     }
 
