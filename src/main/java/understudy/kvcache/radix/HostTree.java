@@ -30,7 +30,7 @@ final class HostTree extends RadixTree {
 
     RadixNode best;
 
-    private final PageList hostFree = new PageList();
+    private final PageList hostFree;
     private final int hostSize;
     private final RadixConfig.Hierarchy config;
     private final boolean writesBack;
@@ -83,9 +83,7 @@ final class HostTree extends RadixTree {
         this.config = hierarchy;
         link = hierarchy.link() == null ? null : new HostLink(hierarchy.link());
         int numPages = hierarchy.hostTokens() / pageSize + 1;
-        for (int page = 0; page < numPages; page++) {
-            hostFree.addLast(page);
-        }
+        hostFree = new PageList(0, numPages);
         hostSize = numPages * pageSize;
         writesBack = hierarchy.writePolicy() == WritePolicy.WRITE_BACK;
         writeThreshold = hierarchy.writePolicy() == WritePolicy.WRITE_THROUGH ? 1 : 2;
