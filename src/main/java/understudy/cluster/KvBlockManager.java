@@ -60,7 +60,10 @@ public final class KvBlockManager {
     public record KvArrived(LongList requestIds, @Nullable FailedLoad failed) implements Replica.Command {}
 
     /** Blocks of a request that could not be loaded, and all that it holds. */
-    public record FailedLoad(long requestId, IntList invalid, IntList table) {}
+    public record FailedLoad(long requestId, IntList invalid, IntList table, String reason) {
+        /** Reason of a load that has failed, where there is nothing more to say. */
+        public static final String NOT_LOADED = "the KV cache of the prompt could not be loaded";
+    }
 
     /** Changes how many blocks there are, the null block included; see {@link KvCache#resize}. */
     public record Resize(int numGpuBlocks) implements Command {}

@@ -90,6 +90,11 @@ public interface KvCache {
         return List.of();
     }
 
+    /** Returns the pages that go to a storage behind the host and come from there, or null if there is none. */
+    default @Nullable StoredPages stored() {
+        return null;
+    }
+
     /** Returns the tokens of admitted requests that were looked for elsewhere, and found there, since the start. */
     default PrefixCacheStats externalStats() {
         return PrefixCacheStats.NONE;

@@ -2,6 +2,7 @@ package understudy.kvcache;
 
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.connector.KvSource;
 import understudy.prompt.BlockHasher;
 
 /**
@@ -69,6 +70,11 @@ public interface KvCacheSpec {
 
     /** Returns where KV from elsewhere comes from, or null if there is none. */
     default @Nullable ConnectorSpec connector() {
+        return null;
+    }
+
+    /** Returns which memory is behind the host of one that moves its pages there by itself, or null if there is none. */
+    default @Nullable KvSource storage() {
         return null;
     }
 

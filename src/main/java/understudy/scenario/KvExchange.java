@@ -32,11 +32,19 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
      */
     static Optional<KvExchange> read(Section group, EngineSpec engine, Deployment deployment, boolean hasNixl) {
         var kvCache = group.section("kv-cache");
-        if (hasNixl && engine.kvCache().isPushed()) {
+        var transfer = kvCache.section("transfer");
+        boolean isPushed = engine.kvCache().isPushed();
+        if (TransferSettings.reachesOutside(transfer) && TransferSettings.hasRooms(transfer) != isPushed) {
+            throw transfer.unusable(
+                    "kv-connector",
+                    isPushed
+                            ? "which is vLLM's; engines of " + engine.traits().family() + " have bootstrap"
+                            : "which is SGLang's; engines of " + engine.traits().family() + " have nixl");
+        }
+        if (hasNixl && isPushed) {
             var sizes = sizes(deployment, engine.kvCache().blockSize(), 1);
             var host = kvCache.section("tiers").section("host");
-            return Optional.of(
-                    new KvExchange(null, TransferSettings.read(kvCache.section("transfer"), host, sizes), List.of()));
+            return Optional.of(new KvExchange(null, TransferSettings.read(transfer, host, sizes), List.of()));
         }
         var specs = new ArrayList<ConnectorSpec>();
         boolean isAsync = engine.traits().maxStepsInFlight() > 1;
@@ -50,11 +58,11 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
         var sizes = sizes(deployment, blockSize, settings.numBlocks());
         var stores = KvStoreSpec.read(tiers, settings, sizes.bytesPerChunk());
         var offloading = settings.host(host, isAsync, engine.kvCache().dropsLastHit(), stores.size());
-        if (offloading.isEmpty() && !stores.isEmpty()) {
+        if (offloading.isEmpty() && !stores.isEmpty() && engine.kvCache().storage() == null) {
             throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
         }
         offloading.ifPresent(specs::add);
-        var transfers = TransferSettings.read(kvCache.section("transfer"), host, sizes);
+        var transfers = TransferSettings.read(transfer, host, sizes);
         if (specs.isEmpty()) {
             return Optional.empty();
         }
@@ -71,6 +79,21 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
         }
         var connector = specs.size() == 1 ? specs.get(0) : new MultiSpec(specs);
         return Optional.of(new KvExchange(connector, transfers, stores));
+    }
+
+    /** Returns the storage behind the host of a memory that moves its pages there by itself; none if it has none. */
+    static List<KvStoreSpec> storage(Section kvCache, EngineSpec engine, Deployment deployment) {
+        var source = engine.kvCache().storage();
+        if (source == null) {
+            return List.of();
+        }
+        int pageSize = engine.kvCache().blockSize();
+        double bytesPerToken = deployment.kvBytesPerToken();
+        return List.of(KvStoreSpec.ofPages(
+                kvCache.section("tiers"),
+                source,
+                new TierSettings(1, pageSize, bytesPerToken),
+                Math.round(pageSize * bytesPerToken)));
     }
 
     private static KvSizes sizes(Deployment deployment, int blockSize, int blocksPerChunk) {

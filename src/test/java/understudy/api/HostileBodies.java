@@ -19,21 +19,28 @@ final class HostileBodies {
             "/inference/v1/generate",
             "/tokenize",
             "/detokenize");
+
     /** Paths of SGLang that take bodies, most of which generate. */
     static final List<String> SGLANG_PATHS = List.of(
             "/generate",
             "/generate",
             "/generate",
-            "/generate",
+            "/v1/chat/completions",
+            "/v1/chat/completions",
             "/v1/chat/completions",
             "/v1/completions",
+            "/v1/completions",
+            "/v1/responses",
+            "/v1/messages",
+            "/invocations",
             "/abort_request",
             "/continue_generation");
 
     private static final String SGLANG_KEYS =
             "text input_ids sampling_params rid return_logprob logprob_start_len top_logprobs_num stream lora_path"
                     + " priority return_text_in_logprobs input_embeds max_new_tokens min_new_tokens json_schema regex"
-                    + " ebnf n stop temperature abort_all mode";
+                    + " ebnf n stop temperature abort_all mode session_params extra_key no_stop_trim stop_regex"
+                    + " return_hidden_states continue_final_message separate_reasoning bootstrap_room max_tokens";
 
     private static final List<String> KEYS = List.of(
             "prompt messages input tokens model n max_tokens max_completion_tokens min_tokens stop stop_token_ids stream",
@@ -232,7 +239,7 @@ final class HostileBodies {
     /** Short answers, so that there is time for many. */
     private String open(String path) {
         return switch (path) {
-            case "/v1/chat/completions" ->
+            case "/v1/chat/completions", "/invocations" ->
                 "{\"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
             case "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions/render" ->
                 "{\"model\": \"m\", \"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";

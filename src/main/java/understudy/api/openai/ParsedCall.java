@@ -13,6 +13,12 @@ import understudy.prompt.SessionTurn;
 public record ParsedCall(
         SpecBuilder specs, CallInfo info, List<EncodedPrompt> prompts, SpecBuilder.Shape shape, boolean isNamedCall) {
 
+    /** Returns the call under a name of its own, with the name of the model that its answers carry. */
+    public ParsedCall named(String id, String model) {
+        var named = new CallInfo(id, info.created(), model, info.params(), info.tokenizer());
+        return new ParsedCall(specs, named, prompts, shape, isNamedCall);
+    }
+
     /** Returns the tokens of the prompts together. */
     public int numPromptTokens() {
         return prompts.stream().mapToInt(prompt -> prompt.tokens().length()).sum();

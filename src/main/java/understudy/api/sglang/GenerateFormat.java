@@ -113,13 +113,7 @@ final class GenerateFormat implements CallFormat {
     private static ObjectNode finishReason(Generation generation, Delta.Ending ending, int numTokens) {
         var reason = Json.object().put("type", ending.reason());
         switch (ending.reason()) {
-            case "stop" -> {
-                if (ending.stopReason() instanceof String matched) {
-                    reason.put("matched", matched);
-                } else {
-                    reason.put("matched", generation.tokenAt(numTokens - 1));
-                }
-            }
+            case "stop" -> reason.set("matched", MatchedStop.of(generation, ending, numTokens));
             case "length" -> reason.put("length", numTokens);
             default -> reason.put("message", "Aborted").putNull("status_code").putNull("err_type");
         }

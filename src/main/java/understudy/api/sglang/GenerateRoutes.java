@@ -2,6 +2,7 @@ package understudy.api.sglang;
 
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -18,11 +19,13 @@ public final class GenerateRoutes implements RoutePart {
     private final ApiContext api;
     private final CallParser parser;
     private final CallRunner runner;
+    private final AdapterNames adapters;
 
-    public GenerateRoutes(ApiContext api, CallParser parser) {
+    public GenerateRoutes(ApiContext api, CallParser parser, OptionalInt replica) {
         this.api = api;
         this.parser = parser;
         runner = new CallRunner(api);
+        adapters = new AdapterNames(api.loras(), replica);
     }
 
     @Override
@@ -34,7 +37,7 @@ public final class GenerateRoutes implements RoutePart {
         boolean streams = body.node().path("stream").asBoolean(false);
         return SglangErrors.inItsWords(streams, () -> {
             boolean hasPriorities = api.settings().model().hasPriorities();
-            var asked = GenerateRequest.read(body, RequestIds.of(request), hasPriorities);
+            var asked = GenerateRequest.read(body, RequestIds.of(request), adapters, hasPriorities);
             var call = parser.completion(request, asked.completion());
             var params = call.info().params();
             var requests = call.requests(api.sessions().next(request));

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -53,6 +54,31 @@ public record SglangCommandLine(
             "swa-eviction-interval",
             ACCEPTED_LENGTH_VARIABLE,
             "simulate-acc-len");
+
+    /** Settings that mean something only to engines with a role. */
+    private static final List<String> ONLY_OF_ROLES =
+            List.of("disaggregation-decode-polling-interval", "num-reserved-decode-tokens");
+
+    /** Settings that engines with a role do not have here. */
+    private static final List<String> NOT_OF_ROLES = List.of(
+            "enable-hierarchical-cache",
+            "enable-lora",
+            "enable-prefill-delayer",
+            "lora-paths",
+            "prefill-decode-interval",
+            "speculative-algorithm");
+
+    private static final Map<String, String> ROOM_TIMEOUTS = Map.of(
+            "SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT",
+            "bootstrap-timeout",
+            "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
+            "waiting-timeout");
+
+    private static final String STORAGE = "hicache-storage-backend";
+
+    /** Keys of the storage's extra configuration that change what is decided, with the units of their values. */
+    private static final Map<String, String> PREFETCH_KEYS =
+            Map.of("prefetch_threshold", "", "prefetch_timeout_base", "s", "prefetch_timeout_per_ki_token", "s");
 
     private static final String WAITING_TIMEOUT = "SGLANG_REQ_WAITING_TIMEOUT";
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2");
@@ -106,6 +132,7 @@ public record SglangCommandLine(
             putSpeculation();
             putCache();
             putAdapters();
+            putRole();
             putSurface(model);
             return !isKnown;
         }
@@ -118,7 +145,11 @@ public record SglangCommandLine(
 
         private void putParallelism() {
             arguments.given("dp-size").ifPresent(size -> settings.put("cluster.replicas", size));
-            if (arguments.isOn("enable-dp-attention")) {
+            if (arguments.isOn("enable-dp-attention") && !role().equals("null")) {
+                settings.remove("cluster.replicas");
+                warnings.add("--enable-dp-attention has no effect here with --disaggregation-mode: one replica has the"
+                        + " GPUs of all ranks");
+            } else if (arguments.isOn("enable-dp-attention")) {
                 putDpAttention();
             }
             arguments
@@ -144,6 +175,46 @@ public record SglangCommandLine(
             }
             settings.put("latency.data-parallel-size", String.valueOf(numRanks));
             settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
+        }
+
+        private String role() {
+            return arguments.given("disaggregation-mode").orElse("null");
+        }
+
+        /** A server with a role has all its workers in one group, and meets those of other processes in rooms. */
+        private void putRole() {
+            String role = role();
+            if (role.equals("null")) {
+                for (String key : ONLY_OF_ROLES) {
+                    settings.remove(ENGINE + key);
+                }
+                return;
+            }
+            if (!role.equals("prefill") && !role.equals("decode")) {
+                throw new ScenarioException("launch_server.py: error: argument --disaggregation-mode: invalid choice: '"
+                        + role + "' (choose from null, prefill, decode)");
+            }
+            if (role.equals("prefill")) {
+                settings.remove(ENGINE + "disaggregation-decode-polling-interval");
+            }
+            for (String flag : NOT_OF_ROLES) {
+                if (settings.remove(ENGINE + flag) != null) {
+                    warnings.add("--" + flag + " has no effect here with --disaggregation-mode");
+                }
+            }
+            String numReplicas = Objects.requireNonNullElse(settings.remove("cluster.replicas"), "1");
+            settings.put(
+                    "cluster.groups", "[{ name = " + role + ", role = " + role + ", replicas = " + numReplicas + " }]");
+            settings.put("kv-cache.transfer.kv-connector", "bootstrap");
+            settings.put(
+                    "server.side-channel-port",
+                    arguments.given("disaggregation-bootstrap-port").orElse("8998"));
+            ROOM_TIMEOUTS.forEach((variable, key) -> {
+                String seconds = environment.getOrDefault(variable, "");
+                if (!seconds.isBlank()) {
+                    settings.put("kv-cache.transfer." + key, seconds + "s");
+                }
+            });
         }
 
         /** An adapter is a path, which is also its name, or name=path, or both in a JSON object. */
@@ -219,10 +290,39 @@ public record SglangCommandLine(
             }
         }
 
+        /** Without HiCache SGLang has no storage, whatever is said of it. */
+        private void putStorage() {
+            var backend = arguments.given(STORAGE);
+            if (backend.isEmpty()) {
+                return;
+            }
+            if (!arguments.isOn("enable-hierarchical-cache")) {
+                warnings.add("--" + STORAGE + " has no effect without --enable-hierarchical-cache");
+                return;
+            }
+            settings.put(ENGINE + STORAGE, backend.get());
+            arguments
+                    .given("hicache-storage-prefetch-policy")
+                    .ifPresent(policy ->
+                            settings.put(ENGINE + "hicache-storage-prefetch-policy", policy.replace('_', '-')));
+            String flag = STORAGE + "-extra-config";
+            if (arguments.given(flag).filter(text -> text.startsWith("@")).isPresent()) {
+                warnings.add("--" + flag + " has no effect here with a file");
+                return;
+            }
+            var extra = FlagJson.object(arguments, flag);
+            PREFETCH_KEYS.forEach((key, unit) -> {
+                if (extra.hasNonNull(key)) {
+                    settings.put(ENGINE + key.replace('_', '-'), extra.get(key).asText() + unit);
+                }
+            });
+        }
+
         private void putCache() {
             arguments
                     .given("hicache-write-policy")
                     .ifPresent(policy -> settings.put(ENGINE + "hicache-write-policy", policy.replace('_', '-')));
+            putStorage();
             var events = FlagJson.object(arguments, "kv-events-config");
             if (!events.isEmpty()) {
                 settings.put("kv-cache.kv-events.enable-kv-cache-events", "true");

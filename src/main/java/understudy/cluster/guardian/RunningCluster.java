@@ -106,7 +106,8 @@ final class RunningCluster {
 
     private @Nullable KvStore sharedStore(ClusterSpec spec) {
         var random = spec.router().streams().stream("store");
-        return spec.replicas().get(0).stores().stream()
+        return spec.replicas().stream()
+                .flatMap(replica -> replica.stores().stream())
                 .filter(KvStoreSpec::isShared)
                 .findFirst()
                 .map(store -> KvStore.start(context, clock, store, "store", random))

@@ -36,19 +36,29 @@ public record KvStoreSpec(TierSpec tier, LinkSpec link, long lookupNanos, long b
     public static List<KvStoreSpec> read(Section tiers, TierSettings settings, long bytesPerChunk) {
         var stores = new ArrayList<KvStoreSpec>();
         for (var source : List.of(KvSource.DISK, KvSource.STORE)) {
-            var section = tiers.section(Section.nameOf(source));
-            var ports = PortGroup.of(
-                    TransferSettings.bytesPerSecond(section, "read-bandwidth"),
-                    TransferSettings.bytesPerSecond(section, "write-bandwidth"));
-            long lookupNanos = Math.round(section.nanos("lookup"));
-            int capacity = settings.capacity(section);
+            int capacity = settings.capacity(tiers.section(Section.nameOf(source)));
+            var store = read(tiers, source, Math.max(1, capacity), bytesPerChunk);
             if (capacity > 0) {
-                var link = new LinkSpec(List.of(ports), TransferCost.NONE, LinkSpec.DEFAULT_TIMEOUT_NANOS);
-                boolean isShared = source == KvSource.STORE;
-                stores.add(new KvStoreSpec(TierSpec.of(capacity), link, lookupNanos, bytesPerChunk, isShared));
+                stores.add(store);
             }
         }
         return stores;
+    }
+
+    /** Reads the section of one such memory, whose chunks are pages; without a size it is never full. */
+    public static KvStoreSpec ofPages(Section tiers, KvSource source, TierSettings settings, long bytesPerPage) {
+        int capacity = settings.capacity(tiers.section(Section.nameOf(source)));
+        return read(tiers, source, capacity == 0 ? TierSettings.MAX_BLOCKS : capacity, bytesPerPage);
+    }
+
+    private static KvStoreSpec read(Section tiers, KvSource source, int capacity, long bytesPerChunk) {
+        var section = tiers.section(Section.nameOf(source));
+        var ports = PortGroup.of(
+                TransferSettings.bytesPerSecond(section, "read-bandwidth"),
+                TransferSettings.bytesPerSecond(section, "write-bandwidth"));
+        var link = new LinkSpec(List.of(ports), TransferCost.NONE, LinkSpec.DEFAULT_TIMEOUT_NANOS);
+        long lookupNanos = Math.round(section.nanos("lookup"));
+        return new KvStoreSpec(TierSpec.of(capacity), link, lookupNanos, bytesPerChunk, source == KvSource.STORE);
     }
 
     /** Returns which memory it is. */

@@ -51,6 +51,9 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
 
     private static @Nullable KvMoves moves(
             ActorContext<KvBlockManager.Command> context, KvCache kvCache, KvBlockManager.Setup setup) {
+        if (kvCache.stored() != null) {
+            return new StorageMoves(context, kvCache, setup);
+        }
         var spec = setup.spec().transfers();
         if (spec == null) {
             return null;

@@ -6,7 +6,7 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.report.transfers.KvTraffic;
 
 /** KV on the move between a memory and others. */
-sealed interface KvMoves permits KvTransfers, KvPushes {
+sealed interface KvMoves permits KvTransfers, KvPushes, StorageMoves {
 
     /** Handles a message about it. */
     void on(KvExchange.Command command);

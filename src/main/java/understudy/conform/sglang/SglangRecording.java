@@ -283,6 +283,7 @@ public record SglangRecording(
                                 RadixConfig.WritePolicy.valueOf(constant("hicache_write_policy")),
                                 number("hicache_write_turns"),
                                 number("hicache_load_turns"),
+                                null,
                                 null)
                         : null);
     }

@@ -98,6 +98,10 @@ final class PrefillAdder {
             if (outcome.isFull && !(config.priorities().arePreempting() && preemptFor(request, place))) {
                 break;
             }
+            if (!memory.endFetch(request.handle())) {
+                outcome.awaitsFetch = true;
+                continue;
+            }
             var sequence = memory.open(request.lookup());
             memory.match(sequence, Math.max(request.numTokens() - 1, 0));
             int numPrefix = sequence.numPrefixTokens();

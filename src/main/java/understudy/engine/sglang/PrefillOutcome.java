@@ -31,6 +31,9 @@ final class PrefillOutcome implements RadixAnswer {
 
     boolean isFull;
 
+    /** Whether a request was passed over whose KV is being fetched from the storage. */
+    boolean awaitsFetch;
+
     /** Whether a request could have been put off, and no lack of use let it pass. */
     boolean isDelayable;
 

@@ -481,7 +481,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     /**
      * An empty turn may follow from one in which all that ran have ended or were retracted, since the flag that stops
      * admissions is taken back there. The law is broken if such a turn changes nothing: then no later one does, unless
-     * another engine is waited for.
+     * another engine is waited for, or the storage behind the host.
      */
     @Override
     public boolean parks(StepPlan empty, boolean isWoken) {
@@ -498,7 +498,7 @@ public final class SglangEngine implements Engine, EngineLoad {
             return false;
         }
         numSame = 0;
-        if (talk == null || !talk.awaitsPeer()) {
+        if (!scheduler.awaitsFetch() && (talk == null || !talk.awaitsPeer())) {
             throw idleWithWork();
         }
         return true;

@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import java.util.ArrayList;
 import java.util.List;
 import understudy.engine.EngineFamily;
 import understudy.engine.EngineSpec;
@@ -10,6 +11,24 @@ import understudy.settings.Section;
 /** Family of SGLang. */
 public final class SglangFamily implements EngineFamily {
     static final String NAME = "sglang";
+
+    private static final List<String> KV_CACHE_KEYS = List.of(
+            "kv-cache-dtype",
+            "enable-prefix-caching",
+            "hash-algo",
+            "hash-seed",
+            "kv-events",
+            "tiers.host.bandwidth",
+            "tiers.host.bandwidth-both-ways",
+            "transfer.bandwidth",
+            "transfer.handshake",
+            "transfer.post",
+            "transfer.per-descriptor",
+            "transfer.notify",
+            "transfer.timeout",
+            "transfer.kv-connector",
+            "transfer.bootstrap-timeout",
+            "transfer.waiting-timeout");
 
     @Override
     public String name() {
@@ -28,22 +47,9 @@ public final class SglangFamily implements EngineFamily {
                         "context-window-exceeded",
                         NAME),
                 why);
-        kvCache.requireOnly(
-                List.of(
-                        "kv-cache-dtype",
-                        "enable-prefix-caching",
-                        "hash-algo",
-                        "hash-seed",
-                        "kv-events",
-                        "tiers.host.bandwidth",
-                        "tiers.host.bandwidth-both-ways",
-                        "transfer.bandwidth",
-                        "transfer.handshake",
-                        "transfer.post",
-                        "transfer.per-descriptor",
-                        "transfer.notify",
-                        "transfer.timeout"),
-                why);
+        var ofKvCache = new ArrayList<>(KV_CACHE_KEYS);
+        ofKvCache.addAll(SglangSettings.storageSections(engine.section(NAME)));
+        kvCache.requireOnly(ofKvCache, why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }
 

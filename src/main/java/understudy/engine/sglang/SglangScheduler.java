@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import it.unimi.dsi.fastutil.ints.IntArrayFIFOQueue;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
@@ -76,6 +77,15 @@ public class SglangScheduler {
     /** Turns in which no prefill is tried still ({@code _prefill_decode_interval_remaining}). */
     private int numDeferredTurns;
 
+    /** Requests that have come to the queue since the last turn, if there is a storage behind the host. */
+    private final ObjectArrayList<SglangRequest> arrivals = new ObjectArrayList<>();
+
+    /** Handles of requests that have left it by other ways than a prefill. */
+    private final IntArrayList left = new IntArrayList();
+
+    /** Whether a request was passed over in this turn whose KV is being fetched. */
+    private boolean awaitsFetch;
+
     /** What the ranks have agreed on for this turn, or null if there are no others. */
     private RankRules.@Nullable Turn agreed;
 
@@ -140,6 +150,9 @@ public class SglangScheduler {
     final void enqueue(SglangRequest request) {
         waiting.add(request);
         request.entry = ++numEntries;
+        if (config.memory().hasStorage()) {
+            arrivals.add(request);
+        }
     }
 
     /** Queues a request that was retracted or preempted, as far as there is room ({@code _add_request_to_queue}). */
@@ -147,7 +160,7 @@ public class SglangScheduler {
         var least = config.disaggregation() == null ? whoMakesWay(request) : null;
         if (least != null) {
             plan.turnedAway.add(new SglangPlan.TurnedAway(least, least != request));
-            waiting.remove(least);
+            leaveQueue(least);
         }
         if (least != request) {
             enqueue(request);
@@ -164,9 +177,18 @@ public class SglangScheduler {
         if (request == chunked) {
             abortedChunk = request;
         }
-        boolean isGone = waiting.remove(request);
+        boolean isGone = leaveQueue(request);
         if (!request.isFinished && (running.contains(request) || lastRequests.contains(request))) {
             request.isAborting = true;
+        }
+        return isGone;
+    }
+
+    /** Takes a request out of the queue that will not be prefilled; returns whether it was there. */
+    private boolean leaveQueue(SglangRequest request) {
+        boolean isGone = waiting.remove(request);
+        if (isGone && config.memory().hasStorage() && !arrivals.remove(request)) {
+            left.add(request.handle());
         }
         return isGone;
     }
@@ -180,6 +202,15 @@ public class SglangScheduler {
     }
 
     void beginTurn() {
+        awaitsFetch = false;
+        if (!arrivals.isEmpty() || !left.isEmpty()) {
+            asks.add(new PrefetchAsk(
+                    nowNanos,
+                    List.copyOf(left),
+                    arrivals.stream().map(PrefetchAsk.Arrival::of).toList()));
+            arrivals.clear();
+            left.clear();
+        }
         if (abortedChunk != null) {
             endAbortedChunk(abortedChunk);
         }
@@ -225,6 +256,11 @@ public class SglangScheduler {
         return !waiting.isEmpty()
                 && !admitsNone
                 && (hasSeat || config.priorities().arePreempting());
+    }
+
+    /** Returns whether a request waits for what is fetched from the storage behind the host. */
+    final boolean awaitsFetch() {
+        return awaitsFetch;
     }
 
     final void askSettlement() {
@@ -358,9 +394,10 @@ public class SglangScheduler {
         boolean isPreempting = config.priorities().arePreempting();
         boolean hasAdapters = config.maxLorasPerBatch() > 0;
         // One more than there are seats, since it is that one who finds that there is none.
-        int numTried = order != null || isPreempting || hasAdapters
-                ? waiting.size()
-                : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
+        int numTried =
+                order != null || isPreempting || hasAdapters || config.memory().hasStorage()
+                        ? waiting.size()
+                        : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
         if (admitsNone) {
             order = null;
             numTried = 0;
@@ -523,6 +560,7 @@ public class SglangScheduler {
             }
         }
         isFull = outcome.isFull;
+        awaitsFetch = outcome.awaitsFetch;
         endDelay(outcome.isDelayable);
         for (var trial : outcome.trials()) {
             var request = sorted.get(trial.place());

@@ -13,6 +13,7 @@ import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.SyntheticDrafts;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
@@ -61,6 +62,7 @@ final class SglangSettings {
     private static final String DELAYER = "enable-prefill-delayer";
     private static final String DISABLE_OVERLAP = "disable-overlap-schedule";
     private static final String HIERARCHY = "enable-hierarchical-cache";
+    private static final String STORAGE = "hicache-storage-backend";
     private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
 
     private final Section engine;
@@ -79,6 +81,23 @@ final class SglangSettings {
         NONE,
         EAGLE,
         EAGLE3
+    }
+
+    /** Storage behind the host ({@code hicache_storage_backend}): files are each replica's own, all others have one together. */
+    private enum StorageBackend {
+        NONE,
+        FILE,
+        MOONCAKE,
+        HF3FS,
+        NIXL,
+        AIBRIX,
+        DYNAMIC,
+        EIC,
+        SIMM;
+
+        private KvSource source() {
+            return this == FILE ? KvSource.DISK : KvSource.STORE;
+        }
     }
 
     private enum RetractionPolicy {
@@ -260,7 +279,11 @@ final class SglangSettings {
 
     /** Returns the copies on the host, or null if there are none. */
     private RadixConfig.@Nullable Hierarchy hierarchy(int maxTotalTokens) {
+        var storage = storage(own);
         if (!own.bool(HIERARCHY)) {
+            if (storage != null) {
+                throw own.unusable(STORAGE, "which is behind the host: it needs " + HIERARCHY + " = true");
+            }
             return null;
         }
         if (own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching")) {
@@ -278,7 +301,27 @@ final class SglangSettings {
                 0,
                 0,
                 new RadixConfig.HostLinkSpec(
-                        TransferSettings.hostPorts(kvCache.section("tiers").section("host")), bytesPerToken));
+                        TransferSettings.hostPorts(kvCache.section("tiers").section("host")), bytesPerToken),
+                storage);
+    }
+
+    /** Reads the storage behind the host, or returns null if there is none. */
+    private static RadixConfig.@Nullable Storage storage(Section own) {
+        var backend = own.choice(STORAGE, StorageBackend.class);
+        return backend == StorageBackend.NONE
+                ? null
+                : new RadixConfig.Storage(
+                        backend.source(),
+                        own.choice("hicache-storage-prefetch-policy", RadixConfig.PrefetchPolicy.class),
+                        own.wholeNumber("prefetch-threshold", 0, EngineSizes.MAX_TOKENS),
+                        (long) own.nanos("prefetch-timeout-base"),
+                        (long) own.nanos("prefetch-timeout-per-ki-token"));
+    }
+
+    /** Returns the section with the size and the speed of the storage behind the host, below kv-cache; none without one. */
+    static List<String> storageSections(Section own) {
+        var storage = storage(own);
+        return storage == null ? List.of() : List.of("tiers." + Section.nameOf(storage.source()));
     }
 
     /** Returns what a decode verifies, or null without drafts. */

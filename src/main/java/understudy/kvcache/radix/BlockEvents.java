@@ -41,15 +41,30 @@ final class BlockEvents {
     void onStored(RadixNode leaf) {
         var lookup = source;
         int first = leaf.from / blockSize;
-        int count = (leaf.from + leaf.length) / blockSize - first;
-        if (lookup == null || count == 0) {
+        if (lookup == null || !setHashes(leaf, lookup)) {
             return;
         }
-        var prompt = lookup.prompt();
-        leaf.blockHashes = hashes(prompt, lookup.tokens(), first, first + count);
-        leaf.loraName = prompt.loraName();
-        leaf.cacheSalt = prompt.cacheSalt();
-        addStored(leaf, first == 0 ? 0 : hashes(prompt, lookup.tokens(), first - 1, first)[0]);
+        addStored(leaf, first == 0 ? 0 : hashes(lookup.prompt(), lookup.tokens(), first - 1, first)[0]);
+    }
+
+    /** A leaf of a request has come to the host from the storage behind it. */
+    void onFetched(RadixNode leaf, RadixLookup lookup) {
+        if (setHashes(leaf, lookup)) {
+            onHostStored(new LongImmutableList(leaf.blockHashes));
+        }
+    }
+
+    /** Sets the hashes of a leaf's blocks; returns whether there are any. */
+    private boolean setHashes(RadixNode leaf, RadixLookup lookup) {
+        int first = leaf.from / blockSize;
+        int end = (leaf.from + leaf.length) / blockSize;
+        if (first == end) {
+            return false;
+        }
+        leaf.blockHashes = hashes(lookup.prompt(), lookup.tokens(), first, end);
+        leaf.loraName = lookup.prompt().loraName();
+        leaf.cacheSalt = lookup.prompt().cacheSalt();
+        return true;
     }
 
     private void addStored(RadixNode node, long parentOfFirst) {

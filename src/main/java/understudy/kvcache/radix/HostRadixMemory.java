@@ -1,6 +1,7 @@
 package understudy.kvcache.radix;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.figure.OwnFigure;
 import understudy.figure.OwnFigures;
 
@@ -43,6 +44,31 @@ final class HostRadixMemory extends RadixMemory {
     @Override
     public long takeWaitNanos() {
         return tree.takeWaitNanos();
+    }
+
+    @Override
+    public void beginFetch(RadixLookup lookup, long requestId, int numTokens) {
+        if (tree.storage != null) {
+            tree.match(lookup.tokens(), lookup.extraKey(), Math.max(numTokens - 1, 0));
+            tree.storage.begin(lookup, requestId, numTokens, tree.best, tree.matchedLength + tree.hostHit);
+        }
+    }
+
+    @Override
+    public boolean endFetch(int handle) {
+        return tree.storage == null || tree.storage.end(handle);
+    }
+
+    @Override
+    public void dropFetch(int handle) {
+        if (tree.storage != null) {
+            tree.storage.drop(handle);
+        }
+    }
+
+    @Override
+    @Nullable HostStorage storage() {
+        return tree.storage;
     }
 
     @Override
@@ -92,12 +118,13 @@ final class HostRadixMemory extends RadixMemory {
 
     @Override
     List<OwnFigure> ownFigures() {
-        return OwnFigures.sum(
+        var ofHost = OwnFigures.sum(
                 super.ownFigures(),
                 List.of(
                         OwnFigure.tokens("written_tokens", "Written to the host", tree.numWrittenTokens()),
                         OwnFigure.tokens("loaded_tokens", "Loaded back from the host", tree.numLoadedTokens()),
                         OwnFigure.tokens("host_evicted_tokens", "Evicted from the host", tree.numHostEvictedTokens())));
+        return tree.storage == null ? ofHost : OwnFigures.sum(ofHost, tree.storage.ownFigures());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package understudy.kvcache.radix;
 
+import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -43,6 +44,9 @@ final class HostTree extends RadixTree {
     /** Link in a run; null if time is counted in turns. */
     private final @Nullable HostLink link;
 
+    /** Storage behind the host, or null if there is none. */
+    final @Nullable HostStorage storage;
+
     private long turn;
     private long waitNanos;
 
@@ -85,6 +89,8 @@ final class HostTree extends RadixTree {
         int numPages = hierarchy.hostTokens() / pageSize + 1;
         hostFree = new PageList(0, numPages);
         hostSize = numPages * pageSize;
+        var behind = hierarchy.storage();
+        storage = behind == null ? null : new HostStorage(behind, pageSize, hostSize, this);
         writesBack = hierarchy.writePolicy() == WritePolicy.WRITE_BACK;
         writeThreshold = hierarchy.writePolicy() == WritePolicy.WRITE_THROUGH ? 1 : 2;
         best = root;
@@ -98,6 +104,9 @@ final class HostTree extends RadixTree {
     void setNow(long nowNanos) {
         if (link != null) {
             link.advance(nowNanos);
+        }
+        if (storage != null) {
+            storage.setNow(nowNanos);
         }
     }
 
@@ -143,7 +152,7 @@ final class HostTree extends RadixTree {
     }
 
     boolean hasPendingCopies() {
-        return !writing.isEmpty() || !loads.isEmpty() || !loading.isEmpty();
+        return !writing.isEmpty() || !loads.isEmpty() || !loading.isEmpty() || (storage != null && storage.isBusy());
     }
 
     /** Returns the tokens whose copies to the host were begun since the start. */
@@ -227,9 +236,103 @@ final class HostTree extends RadixTree {
             at += common;
         }
         if (at < length) {
-            countHit(addLeaf(node, tokens, extraKey, at, length, pages, priority), isChunked);
+            var leaf = addLeaf(node, tokens, extraKey, at, length, pages, priority);
+            if (storage != null) {
+                leaf.pageHashes = pageHashes(node, tokens, extraKey, at, length);
+            }
+            countHit(leaf, isChunked);
         }
         return known;
+    }
+
+    /** Returns the hashes of pages behind a node, each of which stands for all that is before it, too. */
+    long[] pageHashes(RadixNode last, TokenSource tokens, String extraKey, int from, int to) {
+        var hashes = new long[(to - from) / pageSize];
+        var page = new int[pageSize];
+        long hash = last == root ? hash(extraKey) : last.pageHashes[last.pageHashes.length - 1];
+        for (int i = 0; i < hashes.length; i++) {
+            tokens.copy(from + i * pageSize, pageSize, page, 0);
+            for (int token : page) {
+                hash = HashCommon.murmurHash3(hash + token);
+            }
+            hashes[i] = hash;
+        }
+        return hashes;
+    }
+
+    private static long hash(String extraKey) {
+        long hash = 1;
+        for (int i = 0; i < extraKey.length(); i++) {
+            hash = HashCommon.murmurHash3(hash + extraKey.charAt(i));
+        }
+        return hash;
+    }
+
+    /**
+     * Inserts tokens whose KV has come from the storage to places on the host ({@code _insert_helper_host}); the places of
+     * those that are there already are free again. With write_through a node that has no copy is not followed by one that
+     * has: SGLang would lose that one's places with it.
+     *
+     * @param last node behind which they follow
+     * @param pages of the host, from the first of them on
+     * @param hashes of these pages
+     * @return how many are new
+     */
+    int insertFetched(RadixNode last, RadixLookup lookup, int from, int to, int[] pages, long[] hashes) {
+        var node = last;
+        node.access = tick();
+        int at = from;
+        while (at < to) {
+            var child = child(node, lookup.tokens(), lookup.extraKey(), at);
+            if (child == null) {
+                break;
+            }
+            child.access = tick();
+            int common = common(child, lookup.tokens(), at, to - at);
+            node = common == child.length ? child : split(child, common);
+            at += common;
+        }
+        int numPages = (to - from) / pageSize;
+        boolean mayFollow = writesBack || node == root || node.hostPages != null;
+        int numKnown = mayFollow ? (at - from) / pageSize : numPages;
+        freeHostPages(pages, 0, numKnown);
+        if (numKnown == numPages) {
+            return 0;
+        }
+        var leaf = newNode(lookup.extraKey(), node.priority);
+        leaf.tokens = lookup.tokens();
+        leaf.from = at;
+        leaf.length = to - at;
+        leaf.pages = null;
+        leaf.hostPages = Arrays.copyOfRange(pages, numKnown, numPages);
+        leaf.pageHashes = Arrays.copyOfRange(hashes, numKnown, numPages);
+        leaf.keyHash = keyHash(node, leaf.tokens, leaf.extraKey, at);
+        append(node, leaf);
+        refresh(node);
+        numHostStored += numPages - numKnown;
+        if (events != null) {
+            events.onFetched(leaf, lookup);
+        }
+        return to - at;
+    }
+
+    /** Takes places on the host, for which others make way; null if there are too few. */
+    int @Nullable [] takeHostPages(int numPages) {
+        if (numPages > hostFree.size()) {
+            evictHost(numPages * pageSize);
+        }
+        if (numPages > hostFree.size()) {
+            return null;
+        }
+        var taken = new int[numPages];
+        for (int i = 0; i < numPages; i++) {
+            taken[i] = hostFree.removeFirst();
+        }
+        return taken;
+    }
+
+    void freeHostPages(int[] pages, int from, int to) {
+        hostFree.addLast(pages, from, to);
     }
 
     private void setPages(RadixNode node, int @Nullable [] pages) {
@@ -245,6 +348,10 @@ final class HostTree extends RadixTree {
         var upper = super.split(lower, length);
         upper.hostPages = head(lower.hostPages, length);
         lower.hostPages = tail(lower.hostPages, length);
+        if (storage != null) {
+            upper.pageHashes = Arrays.copyOf(lower.pageHashes, length / pageSize);
+            lower.pageHashes = Arrays.copyOfRange(lower.pageHashes, length / pageSize, lower.pageHashes.length);
+        }
         return upper;
     }
 
@@ -268,16 +375,10 @@ final class HostTree extends RadixTree {
         var parent = Objects.requireNonNull(node.parent);
         int numPages = node.length / pageSize;
         boolean mayBe = writesBack || parent == root || parent.hostPages != null;
-        if (mayBe && numPages > hostFree.size()) {
-            evictHost(node.length);
-        }
-        if (!mayBe || numPages > hostFree.size()) {
+        var copy = mayBe ? takeHostPages(numPages) : null;
+        if (copy == null) {
             numRefusedBackups++;
             return false;
-        }
-        var copy = new int[numPages];
-        for (int i = 0; i < numPages; i++) {
-            copy[i] = hostFree.removeFirst();
         }
         node.hostPages = copy;
         writing.add(new Write(
@@ -306,6 +407,10 @@ final class HostTree extends RadixTree {
             events.onHostStored(write.blockHashes());
         }
         numAcknowledgedWrites++;
+        if (storage != null) {
+            // Of a node that was split meanwhile only the lower part is written, as in SGLang.
+            storage.backUp(write.node());
+        }
         return write.node();
     }
 
@@ -334,7 +439,7 @@ final class HostTree extends RadixTree {
         int done = 0;
         while (done < numTokens && !queue.isEmpty()) {
             var node = queue.remove();
-            if (node.isOnDevice() || node.hostUses > 0) {
+            if (node.isOnDevice() || node.hostUses > 0 || node.storageUses > 0) {
                 continue;
             }
             done += node.length;
@@ -365,7 +470,9 @@ final class HostTree extends RadixTree {
         if (events != null) {
             events.onHostRemoved(node);
         }
-        hostFree.addLast(pages, 0, pages.length);
+        if (storage == null || !storage.takeOver(node, pages)) {
+            freeHostPages(pages, 0, pages.length);
+        }
         node.hostPages = null;
     }
 
@@ -528,13 +635,20 @@ final class HostTree extends RadixTree {
         return link == null ? 0 : link.nanosUntilDone(HostLink.Way.LOAD);
     }
 
-    /** Returns how many pages of the host are not either free or a node's. */
+    /** Returns how many pages of the host are not either free, a node's, or of the storage's jobs; and nodes in wrong use. */
     int numBadHostPages() {
         var seen = new BitSet();
+        var pages = new IntArrayList(hostFree.toArray());
         int numTwice = 0;
-        for (int page : hostFree.toArray()) {
-            numTwice += seen.get(page) ? 1 : 0;
-            seen.set(page);
+        if (storage != null) {
+            storage.forEachPage(pages::add);
+            for (var node : nodes()) {
+                numTwice += node.storageUses == storage.numUses(node) ? 0 : 1;
+            }
+        }
+        for (int i = 0; i < pages.size(); i++) {
+            numTwice += seen.get(pages.getInt(i)) ? 1 : 0;
+            seen.set(pages.getInt(i));
         }
         for (var node : nodes()) {
             if (node.hostPages == null) {

@@ -1,6 +1,7 @@
 package understudy.kvcache.radix;
 
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.connector.KvSource;
 import understudy.transfer.PortGroup;
 
 /**
@@ -60,6 +61,11 @@ public record RadixConfig(
      */
     public record Window(int size, double fullTokensRatio) {}
 
+    /** Returns whether there is a storage behind the host. */
+    public boolean hasStorage() {
+        return hierarchy != null && hierarchy.storage() != null;
+    }
+
     /** Returns the tokens of the pool of layers with a window, in whole pages; 0 if there are none. */
     public int windowTokens() {
         return window == null ? 0 : (int) (maxTotalTokens * window.fullTokensRatio) / pageSize * pageSize;
@@ -73,13 +79,41 @@ public record RadixConfig(
      * @param writeTurns turns of the scheduler after which a copy to the host is acknowledged
      * @param loadTurns turns after which a copy from the host is acknowledged
      * @param link between device and host, or null if time is counted in turns
+     * @param storage behind the host, or null if there is none
      */
     public record Hierarchy(
             int hostTokens,
             WritePolicy writePolicy,
             int writeTurns,
             int loadTurns,
-            @Nullable HostLinkSpec link) {}
+            @Nullable HostLinkSpec link,
+            @Nullable Storage storage) {}
+
+    /**
+     * Storage behind the host ({@code hicache_storage_backend}).
+     *
+     * @param source which memory it is
+     * @param policy when a request stops waiting for what it fetches
+     * @param prefetchThreshold fewest tokens that are fetched
+     * @param timeoutBaseNanos how long a request waits with the policy timeout, besides
+     * @param timeoutPerKiTokenNanos for each 1024 tokens that the storage has
+     */
+    public record Storage(
+            KvSource source,
+            PrefetchPolicy policy,
+            int prefetchThreshold,
+            long timeoutBaseNanos,
+            long timeoutPerKiTokenNanos) {}
+
+    /** When a request stops waiting for what it fetches from the storage ({@code hicache_storage_prefetch_policy}). */
+    public enum PrefetchPolicy {
+        /** As soon as it could be prefilled. */
+        BEST_EFFORT,
+        /** When all has come. */
+        WAIT_COMPLETE,
+        /** When all has come, or it is too late. */
+        TIMEOUT
+    }
 
     /**
      * Link of each GPU to the host.

@@ -21,6 +21,7 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.StoredPages;
 import understudy.kvcache.connector.PushWord;
 
 /**
@@ -64,6 +65,11 @@ public final class RadixKvCache implements KvCache {
     @Override
     public List<PushWord> takePushWords() {
         return memory.takePushWords();
+    }
+
+    @Override
+    public @Nullable StoredPages stored() {
+        return memory.storage();
     }
 
     @Override

@@ -149,6 +149,22 @@ public class RadixMemory {
     /** Acknowledges all copies at once, where they last as long as their bytes take. */
     public void finishCopies() {}
 
+    /** Begins to fetch the KV of a request that has come from the storage behind the host, if there is one. */
+    public void beginFetch(RadixLookup lookup, long requestId, int numTokens) {}
+
+    /** Ends the fetch for a request, if it may end; returns whether the request has none any more. */
+    public boolean endFetch(int handle) {
+        return true;
+    }
+
+    /** Drops the fetch for a request that will not be prefilled. */
+    public void dropFetch(int handle) {}
+
+    /** Returns the storage behind the host, or null if there is none. */
+    @Nullable HostStorage storage() {
+        return null;
+    }
+
     /** Returns the nodes that are locked by a copy to or from the host. */
     List<RadixNode> lockedByCopies() {
         return List.of();

@@ -70,6 +70,12 @@ final class RadixNode {
     /** Copies to and from the host that are being made. */
     int hostUses;
 
+    /** Hashes of its pages, by which a storage behind the host knows them; none without one. */
+    long[] pageHashes = NO_HASHES;
+
+    /** Fetches from the storage that go on behind it, and whether it is being written there ({@code host_ref_counter}). */
+    int storageUses;
+
     /** Whether the KV of layers with a sliding window is there, too. */
     boolean hasWindow;
 

@@ -1,6 +1,8 @@
 package understudy.kvcache.radix;
 
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvCacheSpec;
+import understudy.kvcache.connector.KvSource;
 import understudy.prompt.BlockHasher;
 
 /**
@@ -58,6 +60,14 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     @Override
     public boolean isPushed() {
         return true;
+    }
+
+    @Override
+    public @Nullable KvSource storage() {
+        var hierarchy = radix.hierarchy();
+        return hierarchy == null || hierarchy.storage() == null
+                ? null
+                : hierarchy.storage().source();
     }
 
     @Override

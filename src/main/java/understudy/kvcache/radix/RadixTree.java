@@ -377,7 +377,7 @@ class RadixTree {
         return null;
     }
 
-    private long keyHash(RadixNode parent, TokenSource tokens, String extraKey, int at) {
+    final long keyHash(RadixNode parent, TokenSource tokens, String extraKey, int at) {
         tokens.copy(at, firstPage.length, firstPage, 0);
         long hash = HashCommon.murmurHash3((long) parent.id << Integer.SIZE | (extraKey.hashCode() & 0xFFFFFFFFL));
         for (int token : firstPage) {
@@ -390,7 +390,7 @@ class RadixTree {
         return (int) hash & buckets.length - 1;
     }
 
-    private void append(RadixNode parent, RadixNode child) {
+    final void append(RadixNode parent, RadixNode child) {
         child.parent = parent;
         child.previous = parent.lastChild;
         child.next = null;

@@ -12,7 +12,10 @@ import understudy.settings.Section;
  */
 public record TierSettings(int numBlocks, int blockSize, double bytesPerToken) {
     private static final double BYTES_PER_GIB = 1 << 30;
-    private static final int MAX_BLOCKS = 1 << 28;
+
+    /** Most chunks of a memory. */
+    public static final int MAX_BLOCKS = 1 << 28;
+
     private static final int MAX_TOKENS = 1 << 30;
 
     /** Reads the length of a chunk. */

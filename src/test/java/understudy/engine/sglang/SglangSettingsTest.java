@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.engine.EngineTraits;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
@@ -207,12 +210,31 @@ final class SglangSettingsTest {
         var link = new RadixConfig.HostLinkSpec(
                 new PortGroup(LongList.of(64 * gigabytes, 64 * gigabytes), 96 * gigabytes), 131_072);
         assertThat(read(settings).config().memory().hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link, null));
         assertThat(read(settings + "engine.sglang.hicache-size = 1")
                         .config()
                         .memory()
                         .hierarchy())
-                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link));
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, link, null));
+    }
+
+    /** SGLang's defaults are 256 tokens, a second, and a quarter of one for each 1024 tokens. */
+    @Test
+    void storage_isBehindTheHost() {
+        String settings = "engine.sglang { enable-hierarchical-cache = true, hicache-storage-backend = ";
+        assertThat(storage(settings + "hf3fs }"))
+                .isEqualTo(new RadixConfig.Storage(
+                        KvSource.STORE, RadixConfig.PrefetchPolicy.BEST_EFFORT, 256, 1_000_000_000, 250_000_000));
+        assertThat(storage(settings + "file, prefetch-threshold = 64, hicache-storage-prefetch-policy = timeout,"
+                        + " prefetch-timeout-base = 2s, prefetch-timeout-per-ki-token = 1ms }"))
+                .isEqualTo(new RadixConfig.Storage(
+                        KvSource.DISK, RadixConfig.PrefetchPolicy.TIMEOUT, 64, 2_000_000_000, 1_000_000));
+        assertThat(read(settings + "none }").config().memory().hasStorage()).isFalse();
+    }
+
+    private static RadixConfig.@Nullable Storage storage(String settings) {
+        return Objects.requireNonNull(read(settings).config().memory().hierarchy())
+                .storage();
     }
 
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
@@ -247,6 +269,10 @@ final class SglangSettingsTest {
                         + " set disable-hybrid-swa-memory = true",
                 "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
                 "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
+                "engine.sglang.hicache-storage-backend = file | it needs enable-hierarchical-cache = true",
+                "engine.sglang.hicache-storage-backend = s3 | none, file, mooncake, hf3fs, nixl, aibrix, dynamic, eic, simm",
+                "engine.sglang { enable-hierarchical-cache = true, hicache-storage-backend = file }, kv-cache.tiers.store.gib = 1 |"
+                        + " kv-cache.tiers.store.gib is 1, which means nothing to engine.kind = sglang",
                 "kv-cache.tiers.host.gib = 8 | kv-cache.tiers.host.gib is 8, which means nothing to engine.kind = sglang",
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } | engine.sglang.max-total-tokens is \"auto\", but",
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } |"

@@ -145,7 +145,7 @@ final class BlockEventsTest {
     }
 
     private static RadixConfig.Hierarchy hierarchy(RadixConfig.WritePolicy policy, int hostTokens) {
-        return new RadixConfig.Hierarchy(hostTokens, policy, 0, 0, null);
+        return new RadixConfig.Hierarchy(hostTokens, policy, 0, 0, null, null);
     }
 
     /**

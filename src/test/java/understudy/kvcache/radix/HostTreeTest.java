@@ -25,7 +25,7 @@ final class HostTreeTest {
                 0,
                 false,
                 null,
-                new RadixConfig.Hierarchy(40, writePolicy, 0, 0, link));
+                new RadixConfig.Hierarchy(40, writePolicy, 0, 0, link, null));
     }
 
     /** At 4 ns per token a copy of 10 tokens that begins at 100 ns is done at 140 ns; until then its node stays on the device. */
@@ -160,7 +160,7 @@ final class HostTreeTest {
                 0,
                 false,
                 null,
-                new RadixConfig.Hierarchy(10, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, null)));
+                new RadixConfig.Hierarchy(10, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, null, null)));
         var prompt = new Prompt(new TokenIds(IntStream.range(0, 10).toArray()));
         cache(memory, prompt);
         memory.makeRoom(20);
