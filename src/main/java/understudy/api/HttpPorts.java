@@ -66,6 +66,7 @@ import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
+import understudy.routing.Role;
 
 /**
  * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses
@@ -138,8 +139,9 @@ final class HttpPorts implements AutoCloseable {
 
     private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
-        var specs =
-                new SpecBuilder(settings, api.link(), api.loras(), tokenizer, answers, replica, PromptLimit.OF_VLLM);
+        var role = role(replica);
+        var specs = new SpecBuilder(
+                settings, api.link(), api.loras(), tokenizer, answers, replica, role, PromptLimit.OF_VLLM);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
         boolean isSglangAlone = behind(replica).stream().allMatch(HttpPorts::isSglang);
@@ -181,6 +183,15 @@ final class HttpPorts implements AutoCloseable {
 
     private List<ReplicaSpec> behind(OptionalInt replica) {
         return replica.isPresent() ? List.of(spec.replica(replica.getAsInt())) : spec.replicas();
+    }
+
+    /** Returns the role of all replicas behind a port; both if they have different ones. */
+    private Role role(OptionalInt replica) {
+        var roles = behind(replica).stream()
+                .map(each -> each.traits().role())
+                .distinct()
+                .toList();
+        return roles.size() == 1 ? roles.get(0) : Role.BOTH;
     }
 
     private boolean hasSglang(OptionalInt replica) {

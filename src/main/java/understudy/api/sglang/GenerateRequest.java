@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.BootstrapRooms;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
@@ -70,6 +71,7 @@ record GenerateRequest(JsonBody completion, Shape shape) {
         completion.put("stream", body.bool("stream", false)).put("max_tokens", Math.max(1, maxNewTokens));
         completion.put("request_id", callName(body, name));
         SamplingFields.copy(sampling, completion);
+        BootstrapRooms.copy(body, completion);
         if (hasPriorities && body.get("priority") != null) {
             completion.set("priority", body.get("priority"));
         }

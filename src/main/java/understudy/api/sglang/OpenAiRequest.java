@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.BootstrapRooms;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
@@ -234,6 +235,7 @@ record OpenAiRequest(JsonBody call, Asked asked) {
     /** Puts what both ways have alike, when all sampling parameters are known. */
     private static void finish(
             JsonBody body, ObjectNode call, ObjectNode sampling, AdapterNames adapters, boolean hasPriorities) {
+        BootstrapRooms.copy(body, call);
         var format = body.object("response_format");
         boolean isAnyObject = putFormat(format, sampling);
         var parameters = new JsonBody(sampling);

@@ -68,6 +68,10 @@ final class SglangFlags {
         random-seed                     text    engine.sglang.random-seed
         kv-cache-dtype                  text    * kv-cache.kv-cache-dtype
         kv-events-config                json    * kv-cache.kv-events
+        disaggregation-mode             text    * cluster.groups: one with the role, and kv-cache.transfer.kv-connector
+        disaggregation-bootstrap-port   text    * server.side-channel-port; of a decode the one to ask at
+        disaggregation-decode-polling-interval text engine.sglang.disaggregation-decode-polling-interval
+        num-reserved-decode-tokens      text    engine.sglang.num-reserved-decode-tokens
         tp-size,tensor-parallel-size    text    latency.tensor-parallel-size
         pp-size,pipeline-parallel-size  text    latency.pipeline-parallel-size
         dp-size,data-parallel-size      text    * cluster.replicas
@@ -122,11 +126,8 @@ final class SglangFlags {
         disable-outlines-disk-cache on -
         disable-piecewise-cuda-graph on -
         disable-tokenizer-batch-decode on -
-        disaggregation-bootstrap-port text -
         disaggregation-decode-enable-offload-kvcache on -
-        disaggregation-decode-polling-interval text -
         disaggregation-ib-device text -
-        disaggregation-mode text -
         disaggregation-transfer-backend text -
         dist-init-addr,nccl-init-addr text -
         dist-timeout text -
@@ -259,7 +260,6 @@ final class SglangFlags {
         nccl-port text -
         nnodes text -
         num-continuous-decode-steps text -
-        num-reserved-decode-tokens text -
         numa-node list -
         offload-group-size text -
         offload-mode text -

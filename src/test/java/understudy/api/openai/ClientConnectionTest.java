@@ -30,6 +30,7 @@ import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
+import understudy.routing.Role;
 
 /** Clients that go away before their call has got anywhere, and calls that come when the server is about to. */
 final class ClientConnectionTest {
@@ -124,6 +125,7 @@ final class ClientConnectionTest {
                         tokenizer,
                         new Answers(tokenizer, model),
                         OptionalInt.empty(),
+                        Role.BOTH,
                         PromptLimit.OF_VLLM)
                 .build(
                         "name",
