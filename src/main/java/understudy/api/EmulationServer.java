@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +45,7 @@ import understudy.api.live.LiveView;
 import understudy.api.metrics.EngineMetrics;
 import understudy.api.metrics.RouterMetrics;
 import understudy.api.sglang.SchedulerReports;
+import understudy.api.sidechannel.PushRooms;
 import understudy.api.sidechannel.SideChannelClient;
 import understudy.api.sidechannel.SideChannelServer;
 import understudy.cluster.Cluster;
@@ -67,8 +69,11 @@ public final class EmulationServer implements AutoCloseable {
     private final ActorSystem<Void> system;
     private final ApiContext api;
     private final HttpPorts ports;
+    private final ClusterSpec spec;
+    private final PushRooms rooms;
     private final CompletableFuture<HttpPorts> listening = new CompletableFuture<>();
     private @Nullable UnixSocket unixSocket;
+    private OptionalInt sideChannelPort = OptionalInt.empty();
     private volatile List<ReplicaState> states = List.of();
     private volatile boolean isClosing;
 
@@ -84,6 +89,7 @@ public final class EmulationServer implements AutoCloseable {
         this.host = host;
         this.ownsHost = ownsHost;
         this.kvEvents = kvEvents;
+        this.spec = spec;
         system = ActorSystem.create(Behaviors.empty(), "understudy-http", HttpServer.config(settings.http()));
         var registry = new PrometheusRegistry();
         var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
@@ -106,7 +112,8 @@ public final class EmulationServer implements AutoCloseable {
         boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
         var subscriber =
                 new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents);
-        host.start(new Cluster.Start(spec, subscriber, SideChannelClient.start(host, system, settings)));
+        rooms = new PushRooms(host.time());
+        host.start(new Cluster.Start(spec, subscriber, SideChannelClient.start(host, system, settings, rooms)));
         var watchers = new ArrayList<ClusterLink.Watcher>(List.of(engineMetrics, malformedStreams));
         Optional.ofNullable(recorder).ifPresent(watchers::add);
         var router = interceptor.apply(host.router());
@@ -195,7 +202,7 @@ public final class EmulationServer implements AutoCloseable {
 
     private void listen(Function<ApiContext, List<RoutePart>> moreParts) {
         try {
-            SideChannelServer.open(api);
+            sideChannelPort = SideChannelServer.open(api, spec, rooms);
             ports.open(moreParts.apply(api));
             var path = api.settings().http().unixSocket();
             if (path != null) {
@@ -251,6 +258,11 @@ public final class EmulationServer implements AutoCloseable {
     /** Returns where the server listens. */
     public InetSocketAddress address() {
         return ports.address();
+    }
+
+    /** Returns the port at which other processes ask for KV; empty if none do. */
+    public OptionalInt sideChannelPort() {
+        return sideChannelPort;
     }
 
     /** Returns where the replicas listen now, by index; empty unless each has a port of its own. */

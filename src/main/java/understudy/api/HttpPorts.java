@@ -24,12 +24,14 @@ import understudy.api.admin.VirtualClockControl;
 import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.LoraChanges;
 import understudy.api.dev.DevRoutes;
 import understudy.api.dev.DocsRoutes;
 import understudy.api.dev.EngineSleep;
 import understudy.api.dev.ServerInfo;
 import understudy.api.dev.ServerInfoRoutes;
 import understudy.api.dev.SleepRoutes;
+import understudy.api.http.Dialect;
 import understudy.api.http.GuardedHttp;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
@@ -42,22 +44,29 @@ import understudy.api.openai.CallParser;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
 import understudy.api.openai.LoraRoutes;
+import understudy.api.openai.PromptLimit;
 import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
 import understudy.api.openai.TokensRoutes;
+import understudy.api.openai.VllmDialect;
 import understudy.api.pooling.EmbeddingRoutes;
 import understudy.api.pooling.ScoreRoutes;
+import understudy.api.sglang.AdapterRoutes;
 import understudy.api.sglang.EngineRoutes;
 import understudy.api.sglang.GenerateRoutes;
 import understudy.api.sglang.LoadRoutes;
 import understudy.api.sglang.ModelRoutes;
+import understudy.api.sglang.OpenAiRoutes;
 import understudy.api.sglang.SchedulerReports;
+import understudy.api.sglang.SglangDialect;
+import understudy.api.sglang.SglangLengths;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
+import understudy.routing.Role;
 
 /**
  * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses
@@ -130,20 +139,26 @@ final class HttpPorts implements AutoCloseable {
 
     private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
-        var specs = new SpecBuilder(settings, api.link(), api.loras(), tokenizer, answers, replica);
+        var role = role(replica);
+        var specs = new SpecBuilder(
+                settings, api.link(), api.loras(), tokenizer, answers, replica, role, PromptLimit.OF_VLLM);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
         boolean isSglangAlone = behind(replica).stream().allMatch(HttpPorts::isSglang);
         var info = new InfoRoutes(api, replica, isSglangAlone);
-        var parts = new ArrayList<RoutePart>(modelRoutes(parser, specs));
+        var adapters = new LoraChanges(api, replica);
+        var parts = new ArrayList<RoutePart>();
         if (hasSglang(replica)) {
             // Before vLLM's, of which some have the same path.
-            parts.addAll(sglangRoutes(parser, replica, info, isSglangAlone));
+            var ofSglang = new CallParser(api, tokenizer, specs.refusing(new SglangLengths()));
+            parts.addAll(sglangRoutes(ofSglang, replica, info, isSglangAlone));
+            parts.add(new AdapterRoutes(api, adapters, replica));
         }
+        parts.addAll(modelRoutes(parser, specs));
         parts.addAll(List.of(
                 new RenderRoutes(api, parser),
                 info,
-                new LoraRoutes(api, replica),
+                new LoraRoutes(api, adapters),
                 new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
                 new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),
@@ -158,7 +173,7 @@ final class HttpPorts implements AutoCloseable {
             parts.add(new DocsRoutes(settings, hasSglang(replica)));
         }
         parts.addAll(moreParts);
-        return new HttpServer(api, edge, parts)
+        return new HttpServer(api, edge, dialect(replica, isSglangAlone), parts)
                 .bind(
                         http,
                         settings.http().host(),
@@ -168,6 +183,15 @@ final class HttpPorts implements AutoCloseable {
 
     private List<ReplicaSpec> behind(OptionalInt replica) {
         return replica.isPresent() ? List.of(spec.replica(replica.getAsInt())) : spec.replicas();
+    }
+
+    /** Returns the role of all replicas behind a port; both if they have different ones. */
+    private Role role(OptionalInt replica) {
+        var roles = behind(replica).stream()
+                .map(each -> each.traits().role())
+                .distinct()
+                .toList();
+        return roles.size() == 1 ? roles.get(0) : Role.BOTH;
     }
 
     private boolean hasSglang(OptionalInt replica) {
@@ -184,9 +208,20 @@ final class HttpPorts implements AutoCloseable {
                 new ModelRoutes(api, info),
                 new LoadRoutes(api, spec, reports, replica, isAlone)));
         if (api.settings().model().pooling() == null) {
-            parts.add(new GenerateRoutes(api, parser));
+            parts.add(new GenerateRoutes(api, parser, replica));
+            if (isAlone) {
+                parts.add(new OpenAiRoutes(api, parser, replica));
+            }
         }
         return parts;
+    }
+
+    /** A port with engines of both families speaks vLLM's dialect where both have the same paths. */
+    private Dialect dialect(OptionalInt replica, boolean isSglangAlone) {
+        String key = api.settings().http().apiKey();
+        return isSglangAlone
+                ? new SglangDialect(key, api.settings().sglang().adminApiKey())
+                : new VllmDialect(key, hasSglang(replica) ? ServerEdge.OF_SGLANG : Set.of());
     }
 
     /** Returns the routes of what the model does; as with vLLM, there are no others. */

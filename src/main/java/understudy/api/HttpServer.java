@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
 import understudy.api.http.AccessLog;
 import understudy.api.http.ClientConnection;
+import understudy.api.http.Dialect;
 import understudy.api.http.GuardedHttp;
 import understudy.api.http.HttpFailures;
 import understudy.api.http.HttpSettings;
@@ -34,21 +35,23 @@ import understudy.api.http.TlsContexts;
 final class HttpServer {
     private final ActorSystem<?> system;
     private final ServerEdge edge;
+    private final Dialect dialect;
     private final Function<HttpRequest, CompletionStage<HttpResponse>> routes;
     private final PodNames pod;
     private final @Nullable AccessLog accessLog;
     private volatile List<HttpHeader> podHeaders = List.of();
 
-    HttpServer(ApiContext api, ServerEdge edge, List<RoutePart> parts) {
+    HttpServer(ApiContext api, ServerEdge edge, Dialect dialect, List<RoutePart> parts) {
         system = api.system();
         this.edge = edge;
+        this.dialect = dialect;
         pod = api.settings().pod();
         var surface = api.settings().surface();
         accessLog = surface.hasAccessLog() ? new AccessLog(System.out, surface.unlogged()) : null;
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
-        // Exceptions of routes are answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
-                .matchAny(failure -> Directives.complete(HttpFailures.response(failure)))
+                .matchAny(failure -> Directives.extractRequest(request -> Directives.complete(dialect.answer(
+                        HttpFailures.error(failure), request.getUri().path()))))
                 .build();
         var sealed = Directives.handleExceptions(passingOn, () -> Directives.concat(Directives.reject(), all));
         routes = sealed.seal().handler(system.classicSystem());
@@ -96,7 +99,7 @@ final class HttpServer {
     }
 
     private CompletionStage<HttpResponse> handle(HttpRequest request) {
-        var response = edge.handle(request, routes);
+        var response = edge.handle(request, routes, dialect);
         return accessLog == null ? response : response.thenApply(made -> accessLog.logged(request, made));
     }
 

@@ -1,8 +1,7 @@
 package understudy.api;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -14,6 +13,8 @@ import org.apache.pekko.japi.function.Function;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ServerState;
 import understudy.api.http.Arrival;
+import understudy.api.http.BearerToken;
+import understudy.api.http.Dialect;
 import understudy.api.http.Ending;
 import understudy.api.http.ForeignPages;
 import understudy.api.http.HttpBodies;
@@ -74,10 +75,14 @@ public final class ServerEdge {
             "/redoc");
 
     /** The paths of SGLang that there are beside those; they need the key. */
-    private static final Set<String> OF_SGLANG = Set.of(
+    static final Set<String> OF_SGLANG = Set.of(
             "/generate",
             "/flush_cache",
             "/abort_request",
+            "/load_lora_adapter",
+            "/unload_lora_adapter",
+            "/open_session",
+            "/close_session",
             "/pause_generation",
             "/continue_generation",
             "/model_info",
@@ -109,14 +114,16 @@ public final class ServerEdge {
 
     /** Answers a request by way of {@code routes}. Never fails. */
     CompletionStage<HttpResponse> handle(
-            HttpRequest unnamed, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
+            HttpRequest unnamed, Function<HttpRequest, CompletionStage<HttpResponse>> routes, Dialect dialect) {
         var took = Stopwatch.start();
         var request = Arrival.mark(ids.name(withoutRootPath(unnamed)), took);
         String path = request.getUri().path();
-        return answer(request, routes).exceptionally(HttpFailures::response).thenApply(response -> {
-            countWhenWritten(request, path, response, took);
-            return decorate(request, HttpFailures.inOurWords(response));
-        });
+        return answer(request, routes, dialect)
+                .exceptionally(failure -> dialect.answer(HttpFailures.error(failure), path))
+                .thenApply(response -> {
+                    countWhenWritten(request, path, response, took);
+                    return decorate(request, HttpFailures.inOurWords(response, dialect, path));
+                });
     }
 
     /** As in FastAPI, a path is the same with and without the prefix of a proxy. */
@@ -139,12 +146,12 @@ public final class ServerEdge {
     }
 
     private CompletionStage<HttpResponse> answer(
-            HttpRequest request, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
+            HttpRequest request, Function<HttpRequest, CompletionStage<HttpResponse>> routes, Dialect dialect) {
         var foreign = foreignPages.refusal(request);
         if (foreign.isEmpty() && ForeignPages.isPreflight(request)) {
             return CompletableFuture.completedFuture(HttpResponse.create());
         }
-        var refusal = foreign.or(() -> refusal(request));
+        var refusal = foreign.or(() -> refusal(request, dialect));
         try {
             return refusal.isPresent()
                     ? CompletableFuture.completedFuture(refusal.get())
@@ -155,32 +162,23 @@ public final class ServerEdge {
     }
 
     /** Returns why a request is not let in, or empty if it is. */
-    private Optional<HttpResponse> refusal(HttpRequest request) {
+    private Optional<HttpResponse> refusal(HttpRequest request, Dialect dialect) {
         String first = ForeignPages.firstSegment(request);
         boolean isOfApi = first.equals("v1") || ofSglang.contains("/" + first);
         boolean isAdmin = first.equals("admin");
-        boolean isLetIn = (!isOfApi || hasKey(request, api.settings().http().apiKey()))
-                && (!isAdmin || hasKey(request, api.settings().http().adminToken()));
-        if (!isLetIn) {
-            return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
+        boolean isLetIn =
+                !isAdmin || BearerToken.fits(request, api.settings().http().adminToken());
+        var refusal = isLetIn ? dialect.refusal(request) : OptionalInt.of(401);
+        if (refusal.isPresent()) {
+            return Optional.of(HttpBodies.json(refusal.getAsInt(), Json.object().put("error", "Unauthorized")));
         }
         boolean asksTheCluster = isOfApi || isAdmin || OF_CLUSTER.contains(first);
         boolean hasFailed = api.state().phase() == ServerState.Phase.FAILED;
         return isOfApi || (asksTheCluster && hasFailed)
-                ? api.state().refusal().map(why -> HttpBodies.json(why.status(), why.body()))
+                ? api.state()
+                        .refusal()
+                        .map(why -> dialect.answer(why, request.getUri().path()))
                 : Optional.empty();
-    }
-
-    private static boolean hasKey(HttpRequest request, String key) {
-        return key.isEmpty()
-                || request.getHeader("Authorization")
-                        .filter(header -> isEqual(header.value(), "Bearer " + key))
-                        .isPresent();
-    }
-
-    /** Takes as long for a near miss as for any other, so that a key cannot be guessed letter by letter. */
-    private static boolean isEqual(String given, String wanted) {
-        return MessageDigest.isEqual(given.getBytes(StandardCharsets.UTF_8), wanted.getBytes(StandardCharsets.UTF_8));
     }
 
     private HttpResponse decorate(HttpRequest request, HttpResponse response) {

@@ -72,6 +72,8 @@ public final class ServerSettings {
      * @param hiddenSize length of an embedding of the model
      * @param hashAlgorithm name of the block hash
      * @param reachesOutside whether replicas exchange KV with other processes
+     * @param hasRooms whether they do so in rooms that calls name
+     * @param hasPrefill whether some compute prompts for others
      * @param speed virtual seconds per wall second; infinite is as fast as possible
      */
     @RecordBuilder
@@ -85,6 +87,8 @@ public final class ServerSettings {
             int hiddenSize,
             String hashAlgorithm,
             boolean reachesOutside,
+            boolean hasRooms,
+            boolean hasPrefill,
             double speed) {}
 
     public ServerSettings(Section server, Served served) {
@@ -126,13 +130,19 @@ public final class ServerSettings {
                 .sideChannel(sideChannel(host))
                 .loras(loras())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
-                .sglang(new ApiSettings.Sglang(server.section("sglang").bool("enable-metrics")))
+                .sglang(sglang())
                 .models(models)
                 .vllmVersion(server.text("vllm-version"))
                 .hardware(served.hardware)
                 .model(model())
                 .surface(surface())
                 .build();
+    }
+
+    private ApiSettings.Sglang sglang() {
+        var sglang = server.section("sglang");
+        return new ApiSettings.Sglang(
+                sglang.bool("enable-metrics"), sglang.bool("enable-cache-report"), sglang.text("admin-api-key"));
     }
 
     private ApiSettings.Surface surface() {
@@ -182,8 +192,14 @@ public final class ServerSettings {
                         "side-channel-peers",
                         "must be auto, *, or hosts, HOST:PORT and networks such as 10.0.0.0/8, separated by commas"));
         return served.reachesOutside
-                ? Optional.of(new SideChannelSettings(told, port, peers, served.tensorParallelSize))
+                ? Optional.of(new SideChannelSettings(told, port, peers, served.tensorParallelSize, rooms()))
                 : Optional.empty();
+    }
+
+    private SideChannelSettings.Rooms rooms() {
+        return served.hasRooms
+                ? served.hasPrefill ? SideChannelSettings.Rooms.OFFERED : SideChannelSettings.Rooms.VISITED
+                : SideChannelSettings.Rooms.NONE;
     }
 
     private List<String> allowedHosts() {

@@ -11,10 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.SideChannelSettings;
+import understudy.api.call.SideChannelSettings.Rooms;
 import understudy.api.http.HttpSettingsBuilder;
 import understudy.api.http.Json;
 import understudy.api.http.PodNames;
 import understudy.cluster.ClusterSpec;
+import understudy.kvcache.connector.RemoteKv;
 
 /**
  * Warm-up of the JVM by calls of a private server, so that the first clients of the real one do not wait for classes to
@@ -36,9 +38,8 @@ public final class WarmUp {
         try (var server = EmulationServer.start(
                 ClusterSpec.ofOne(spec.actors(), spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
-                boolean asksOthers = settings.sideChannel().isPresent() && i % CALLS_PER_WORD == 0;
                 if (settings.model().pooling() == null) {
-                    call(server.address(), i, settings.servedModel(), asksOthers);
+                    call(server.address(), i, settings);
                 } else {
                     pool(server.address(), i, settings.servedModel());
                 }
@@ -61,8 +62,8 @@ public final class WarmUp {
                 .limits(settings.http().limits())
                 .timeouts(settings.http().timeouts())
                 .build();
-        var sideChannel =
-                settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, channel.peers(), 1));
+        var sideChannel = settings.sideChannel()
+                .map(channel -> new SideChannelSettings("127.0.0.1", 0, channel.peers(), 1, channel.rooms()));
         return settings.with()
                 .http(http)
                 .firstReplicaPort(OptionalInt.empty())
@@ -72,19 +73,22 @@ public final class WarmUp {
                 .build();
     }
 
-    /**
-     * @param asksOthers whether to send a word to another process, which is this very one, and does not know the call
-     */
-    private static void call(InetSocketAddress server, int number, String model, boolean asksOthers)
-            throws IOException {
-        var body = Json.object().put("model", model).put("stream", true).put("max_tokens", 8);
+    private static void call(InetSocketAddress server, int number, ApiSettings settings) throws IOException {
+        var body = Json.object()
+                .put("model", settings.servedModel())
+                .put("stream", true)
+                .put("max_tokens", 8);
         boolean isChat = number % 2 == 0;
         if (isChat) {
             body.putArray("messages").addObject().put("role", "user").put("content", "Warm up " + number);
         } else {
             body.put("prompt", "Warm up " + number);
         }
-        if (asksOthers) {
+        var rooms = settings.sideChannel().map(SideChannelSettings::rooms).orElse(Rooms.NONE);
+        if (rooms != Rooms.NONE) {
+            body.put("bootstrap_host", RemoteKv.FAKE_HOST).put("bootstrap_room", number);
+        } else if (settings.sideChannel().isPresent() && number % CALLS_PER_WORD == 0) {
+            // A word to another process, which is this very one, and does not know the call.
             body.putObject("kv_transfer_params")
                     .put("do_remote_prefill", true)
                     .put("remote_engine_id", "warm-up")

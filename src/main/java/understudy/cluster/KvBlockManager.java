@@ -60,7 +60,10 @@ public final class KvBlockManager {
     public record KvArrived(LongList requestIds, @Nullable FailedLoad failed) implements Replica.Command {}
 
     /** Blocks of a request that could not be loaded, and all that it holds. */
-    public record FailedLoad(long requestId, IntList invalid, IntList table) {}
+    public record FailedLoad(long requestId, IntList invalid, IntList table, String reason) {
+        /** Reason of a load that has failed, where there is nothing more to say. */
+        public static final String NOT_LOADED = "the KV cache of the prompt could not be loaded";
+    }
 
     /** Changes how many blocks there are, the null block included; see {@link KvCache#resize}. */
     public record Resize(int numGpuBlocks) implements Command {}
@@ -105,7 +108,6 @@ public final class KvBlockManager {
      *
      * @param stats the lookups so far
      * @param peakUsage the largest share of blocks that were in use after a question, 0 to 1
-     * @param freeOrder the free blocks in the order in which they would be given out
      * @param traffic with other memories; null without a connector
      * @param ownFigures what only memories of its family have counted
      */
@@ -113,7 +115,6 @@ public final class KvBlockManager {
             KvCacheAudit audit,
             PrefixCacheStats stats,
             double peakUsage,
-            IntList freeOrder,
             @Nullable KvTraffic traffic,
             List<OwnFigure> ownFigures)
             implements Replica.Command {}

@@ -116,6 +116,22 @@ public final class KvExchange {
     /** To the other memory: all of the KV of a request has arrived. */
     public record Pushed(long requestId, ActorRef<Replica.Command> from) implements OfPushes {}
 
+    /** Another process has said something about a request that computes a prompt for it. */
+    public record AskedOfPush(SideChannel.Asked asked) implements OfPushes {}
+
+    /** Another process has answered a word about a request that it computes the prompt of. */
+    public record AnsweredOfPush(SideChannel.Answer answer) implements OfPushes {}
+
+    /** It is time for a word to another process about a request, unless it has ended. */
+    public record PushWordDue(long requestId, SideChannel.Word word) implements OfPushes {}
+
+    /**
+     * A request has waited long enough for the other process, unless it has what it waits for.
+     *
+     * @param afterNanos how long
+     */
+    public record PushOverdue(long requestId, long afterNanos) implements OfPushes {}
+
     /** To either memory, from the other one or the router: the other replica does not have the request any more. */
     public record PeerGone(long requestId) implements OfPushes {}
 

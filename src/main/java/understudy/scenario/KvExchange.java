@@ -32,11 +32,19 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
      */
     static Optional<KvExchange> read(Section group, EngineSpec engine, Deployment deployment, boolean hasNixl) {
         var kvCache = group.section("kv-cache");
-        if (hasNixl && engine.kvCache().isPushed()) {
+        var transfer = kvCache.section("transfer");
+        boolean isPushed = engine.kvCache().isPushed();
+        if (TransferSettings.reachesOutside(transfer) && TransferSettings.hasRooms(transfer) != isPushed) {
+            throw transfer.unusable(
+                    "kv-connector",
+                    isPushed
+                            ? "which is vLLM's; engines of " + engine.traits().family() + " have bootstrap"
+                            : "which is SGLang's; engines of " + engine.traits().family() + " have nixl");
+        }
+        if (hasNixl && isPushed) {
             var sizes = sizes(deployment, engine.kvCache().blockSize(), 1);
             var host = kvCache.section("tiers").section("host");
-            return Optional.of(
-                    new KvExchange(null, TransferSettings.read(kvCache.section("transfer"), host, sizes), List.of()));
+            return Optional.of(new KvExchange(null, TransferSettings.read(transfer, host, sizes), List.of()));
         }
         var specs = new ArrayList<ConnectorSpec>();
         boolean isAsync = engine.traits().maxStepsInFlight() > 1;
@@ -54,7 +62,7 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
             throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
         }
         offloading.ifPresent(specs::add);
-        var transfers = TransferSettings.read(kvCache.section("transfer"), host, sizes);
+        var transfers = TransferSettings.read(transfer, host, sizes);
         if (specs.isEmpty()) {
             return Optional.empty();
         }

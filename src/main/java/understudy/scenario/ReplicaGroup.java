@@ -78,7 +78,7 @@ public record ReplicaGroup(
         cluster.requireDefaults(List.of(REPLICAS), "but each of cluster.groups says how many it has; leave it out");
         var groups = new ArrayList<ReplicaGroup>();
         var names = new HashSet<String>();
-        boolean isDisaggregated = haveRoles(cluster);
+        boolean isDisaggregated = haveRoles(root);
         if (isDisaggregated) {
             requireOneEngine(root, entries);
         }
@@ -193,13 +193,22 @@ public record ReplicaGroup(
     }
 
     /**
-     * Returns whether some replicas only compute prompts.
+     * Returns whether some replicas only compute prompts, for others of the cluster.
      *
-     * @throws ScenarioException if none does although others only answer, or if none answers
+     * @throws ScenarioException if none does although others only answer, or if none answers; if they meet other processes
+     *     in rooms, one role is enough
      */
-    static boolean haveRoles(Section cluster) {
+    static boolean haveRoles(Section root) {
+        var cluster = root.section("cluster");
         var roles = cluster.sections(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
         boolean isDisaggregated = roles.contains(Role.PREFILL);
+        if (TransferSettings.hasRooms(root.section("kv-cache").section("transfer"))) {
+            if (roles.isEmpty() || roles.contains(Role.BOTH)) {
+                throw cluster.unusable(
+                        GROUPS, "of which each must have the role prefill or decode with kv-connector = bootstrap");
+            }
+            return isDisaggregated && roles.contains(Role.DECODE);
+        }
         if (isDisaggregated != roles.contains(Role.DECODE) && !roles.contains(Role.BOTH)) {
             throw cluster.unusable(
                     GROUPS, "of which one must answer, with the role decode or both, and one compute prompts");

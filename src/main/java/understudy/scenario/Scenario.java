@@ -25,6 +25,7 @@ import understudy.report.ReportSettings;
 import understudy.report.ServiceLevels;
 import understudy.report.SloSettings;
 import understudy.routing.DisaggregationSpec.Decider;
+import understudy.routing.Role;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSettings;
@@ -77,7 +78,7 @@ public record Scenario(
                 root.section("router").section("admission"),
                 root.section("router").text("policy"),
                 serviceLevels);
-        boolean isDisaggregated = ReplicaGroup.haveRoles(root.section("cluster"));
+        boolean isDisaggregated = ReplicaGroup.haveRoles(root);
         var router = RouterSettings.read(root.section("router"), seed, admission, isDisaggregated);
         var kvEventSection = root.section("kv-cache").section("kv-events");
         boolean recordsKvEvents = router.wants(Signal.KV_EVENTS) || KvEventsSection.isEnabled(kvEventSection);
@@ -87,7 +88,7 @@ public record Scenario(
         for (var group : groups) {
             requireKvEvents(root.section("router"), router, group.engine());
         }
-        if (groups.get(0).pushesKv()) {
+        if (groups.get(0).pushesKv() && isDisaggregated) {
             requireBothAtOnce(root.section("router").section("disaggregation"), router);
         }
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
@@ -134,6 +135,8 @@ public record Scenario(
                 .hiddenSize(first.deployment().hiddenSize())
                 .hashAlgorithm(kvCache.text("hash-algo"))
                 .reachesOutside(TransferSettings.reachesOutside(kvCache.section("transfer")))
+                .hasRooms(TransferSettings.hasRooms(kvCache.section("transfer")))
+                .hasPrefill(groups.stream().anyMatch(group -> group.role() == Role.PREFILL))
                 .speed(speed)
                 .build();
         return new ServerSettings(root.section("server"), served);

@@ -15,6 +15,7 @@ import java.util.List;
  * @param networkCost time of a transfer over the network besides that of its bytes
  * @param networkTimeoutNanos how long one may stand still before it fails
  * @param lease how long blocks are kept for another replica
+ * @param rooms how long processes wait for each other where KV is pushed
  * @param isLayerWise whether a prompt's KV is sent layer by layer while the prompt is computed (Mooncake, SGLang)
  * @param failsOnLoadFailure whether a request fails whose KV could not be loaded; else it is computed here (vLLM {@code
  *     kv_load_failure_policy})
@@ -34,6 +35,7 @@ public record KvTransferSpec(
         TransferCost networkCost,
         long networkTimeoutNanos,
         KvLease lease,
+        RoomTimeouts rooms,
         boolean isLayerWise,
         boolean failsOnLoadFailure,
         boolean failsStaleReads,

@@ -7,11 +7,13 @@ import understudy.settings.Section;
 /** The section {@code kv-cache.transfer}. */
 public final class TransferSettings {
     private static final double BYTES_PER_GB = 1e9;
+    private static final String CONNECTOR = "kv-connector";
     private static final long MIN_LEASE_NANOS = 1_000_000;
 
     private enum Connector {
         NONE,
-        NIXL
+        NIXL,
+        BOOTSTRAP
     }
 
     private enum StaleRead {
@@ -28,7 +30,12 @@ public final class TransferSettings {
 
     /** Returns whether replicas hand KV to other processes, and take it from them. */
     public static boolean reachesOutside(Section transfer) {
-        return transfer.choice("kv-connector", Connector.class) == Connector.NIXL;
+        return transfer.choice(CONNECTOR, Connector.class) != Connector.NONE;
+    }
+
+    /** Returns whether they push it, in rooms that calls name. */
+    public static boolean hasRooms(Section transfer) {
+        return transfer.choice(CONNECTOR, Connector.class) == Connector.BOOTSTRAP;
     }
 
     /**
@@ -55,6 +62,8 @@ public final class TransferSettings {
                 .networkCost(cost)
                 .networkTimeoutNanos(timeoutNanos)
                 .lease(new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")))
+                .rooms(new RoomTimeouts(
+                        Math.round(transfer.nanos("bootstrap-timeout")), Math.round(transfer.nanos("waiting-timeout"))))
                 .isLayerWise(transfer.bool("layer-wise"))
                 .failsOnLoadFailure(
                         transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL)

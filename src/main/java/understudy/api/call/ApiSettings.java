@@ -67,8 +67,10 @@ public record ApiSettings(
      * Settings of servers of SGLang.
      *
      * @param hasMetrics whether there are its metrics ({@code --enable-metrics})
+     * @param reportsCache whether answers tell what was cached of their prompts ({@code --enable-cache-report})
+     * @param adminApiKey the key to what changes an engine ({@code --admin-api-key}), or empty
      */
-    public record Sglang(boolean hasMetrics) {}
+    public record Sglang(boolean hasMetrics, boolean reportsCache, String adminApiKey) {}
 
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {

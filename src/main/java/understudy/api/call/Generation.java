@@ -179,7 +179,7 @@ public final class Generation {
         var params = spec.params;
         var sampling = new SamplingParams(
                 spec.maxTokens,
-                params.minTokens(),
+                Math.min(params.minTokens(), spec.maxTokens),
                 params.ignoresEos(),
                 params.stopTokenIds(),
                 params.numPromptLogprobs() >= 0);

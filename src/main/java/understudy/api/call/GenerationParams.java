@@ -25,6 +25,7 @@ import understudy.jsonsample.SchemaSample;
  * @param namesTokensById whether log probabilities name tokens by their ids
  * @param tokens tokens that may be sampled, and those to report on
  * @param kvTransferParams the call's KV transfer parameters, see {@link KvTransferFields}
+ * @param bootstrap the call's rooms, see {@link BootstrapRooms}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
 @RecordBuilder
@@ -53,6 +54,7 @@ public record GenerationParams(
         boolean skipsSpecialTokens,
         TokenWishes tokens,
         JsonBody kvTransferParams,
+        BootstrapRooms bootstrap,
         int truncatePrompt) {
     /** Number of log probabilities that stands for those of all tokens. */
     public static final int WHOLE_VOCABULARY = Integer.MAX_VALUE;
@@ -109,6 +111,7 @@ public record GenerationParams(
                 .skipsSpecialTokens(body.bool("skip_special_tokens", true))
                 .tokens(TokenWishes.read(body, logprobs))
                 .kvTransferParams(body.object("kv_transfer_params"))
+                .bootstrap(BootstrapRooms.read(body))
                 .truncatePrompt(truncation(body))
                 .build();
     }

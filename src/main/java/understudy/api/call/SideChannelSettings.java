@@ -6,14 +6,26 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Settings of the port at which other processes ask for KV that is kept for them.
+ * Settings of the port at which other processes ask for KV that is kept for them, or will be sent to them.
  *
  * @param host address that they are told ({@code VLLM_NIXL_SIDE_CHANNEL_HOST})
- * @param port to listen at, 0 for any that is free ({@code VLLM_NIXL_SIDE_CHANNEL_PORT})
+ * @param port to listen at, 0 for any that is free ({@code VLLM_NIXL_SIDE_CHANNEL_PORT}); with rooms also the one to ask at
+ *     if a call names none (SGLang {@code --disaggregation-bootstrap-port})
  * @param peers processes that words may be sent to
  * @param tensorParallelSize GPUs that share each layer of a replica, which they are told, too
+ * @param rooms whether processes meet in rooms
  */
-public record SideChannelSettings(String host, int port, SideChannelPeers peers, int tensorParallelSize) {
+public record SideChannelSettings(String host, int port, SideChannelPeers peers, int tensorParallelSize, Rooms rooms) {
+    /** Whether processes meet in rooms. */
+    public enum Rooms {
+        /** They do not: what one keeps another one asks for. */
+        NONE,
+        /** They do, and this one computes prompts: others ask here. */
+        OFFERED,
+        /** They do, and this one only asks others. */
+        VISITED
+    }
+
     private static final Set<String> ANY_ADDRESS = Set.of("0.0.0.0", "::", "[::]");
 
     /**

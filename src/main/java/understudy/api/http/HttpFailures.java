@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.host.Reply;
 
-/** Error responses for failed requests, in the words of vLLM. */
+/** Errors of failed requests. */
 public final class HttpFailures {
     private static final Logger LOG = LoggerFactory.getLogger(HttpFailures.class);
 
@@ -25,27 +25,31 @@ public final class HttpFailures {
 
     private HttpFailures() {}
 
-    /** Returns the answer to a request that has ended with an exception. */
+    /** Returns the answer in the words of vLLM to a request that has ended with an exception. */
     public static HttpResponse response(Throwable thrown) {
+        var error = error(thrown);
+        return HttpBodies.json(error.status(), error.body());
+    }
+
+    /** Returns the error that a request has ended with. */
+    public static ApiException error(Throwable thrown) {
         Throwable cause = (thrown instanceof CompletionException || thrown instanceof ExecutionException)
                         && thrown.getCause() != null
                 ? thrown.getCause()
                 : thrown;
         var error = ApiException.of(cause);
         if (error != null) {
-            return HttpBodies.json(error.status(), error.body());
+            return error;
         }
         if (cause instanceof Reply.NoAnswerException) {
-            var failure = new ApiException(503, "ServiceUnavailable", String.valueOf(cause.getMessage()), null);
-            return HttpBodies.json(failure.status(), failure.body());
+            return new ApiException(503, "ServiceUnavailable", String.valueOf(cause.getMessage()), null);
         }
         if (cause instanceof TimeoutException) {
             return plain(408);
         }
         if (cause instanceof IllegalRequestException) {
             // The library says what is wrong, such as that a body is not gzip.
-            return HttpBodies.json(
-                    400, new ApiException(400, "Bad Request", String.valueOf(cause.getMessage()), null).body());
+            return new ApiException(400, "Bad Request", String.valueOf(cause.getMessage()), null);
         }
         boolean isTheClients = cause instanceof EntityStreamException || cause instanceof ZipException;
         if (isTheClients) {
@@ -55,19 +59,19 @@ public final class HttpFailures {
         return plain(500);
     }
 
-    /** Errors that the HTTP library has answered in its own words get ours. */
-    public static HttpResponse inOurWords(HttpResponse response) {
+    /** Errors that the HTTP library has answered in its own words get those of a dialect. */
+    public static HttpResponse inOurWords(HttpResponse response, Dialect dialect, String path) {
         int status = response.status().intValue();
         boolean isOurs = status < 400
                 || response.entity().getContentType().mediaType().subType().equals("json");
         if (isOurs) {
             return response;
         }
-        return plain(status).addHeaders(response.getHeaders());
+        return dialect.answer(plain(status), path).addHeaders(response.getHeaders());
     }
 
-    private static HttpResponse plain(int status) {
+    private static ApiException plain(int status) {
         String phrase = PHRASES.getOrDefault(status, status < 500 ? "Bad Request" : "Internal Server Error");
-        return HttpBodies.json(status, ApiException.plain(status, phrase).body());
+        return ApiException.plain(status, phrase);
     }
 }

@@ -28,12 +28,13 @@ public record CallInfo(String id, long created, String model, GenerationParams p
         return "chatcmpl-tool-" + id.substring(id.indexOf('-') + 1) + (choice == 0 ? "" : "-" + choice);
     }
 
-    boolean hasLogprobs() {
+    /** Returns whether log probabilities of the answers are wanted. */
+    public boolean hasLogprobs() {
         return params.numLogprobs() >= 0;
     }
 
     /** Returns whether a chunk holds nothing of its piece but the text. */
-    boolean isPlain(Delta delta) {
+    public boolean isPlain(Delta delta) {
         return delta.ending() == null && !hasLogprobs() && !params.returnsTokenIds() && !params.continuousUsage();
     }
 

@@ -84,7 +84,7 @@ public final class CallParser {
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, conversations.get(0));
         var constraint = StructuredOutputs.readChat(body);
-        var limit = PromptLimit.of(api.settings().model(), params);
+        var limit = specs.limit(params);
         var prompts =
                 conversations.stream().map(each -> prompt(body, each, limit)).toList();
         var info = info("chatcmpl-", request, body, params);
@@ -108,8 +108,7 @@ public final class CallParser {
         if (params.streams() && body.bool("use_beam_search", false)) {
             throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
         }
-        var prompts = EncodedPrompt.read(
-                body, "prompt", tokenizer, PromptLimit.of(api.settings().model(), params));
+        var prompts = EncodedPrompt.read(body, "prompt", tokenizer, specs.limit(params));
         var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
         return new ParsedCall(specs, info, prompts, shape, false);
@@ -138,7 +137,7 @@ public final class CallParser {
         }
         var asked = new JsonBody(flat);
         var params = GenerationParams.read(asked, List.of("max_tokens"), null, asked.integer("logprobs", -1));
-        var limit = PromptLimit.of(api.settings().model(), params);
+        var limit = specs.limit(params);
         var prompts = EncodedPrompt.read(body, "token_ids", tokenizer, limit);
         var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(asked));
         return new ParsedCall(specs, info("generate-tokens-", request, body, params), prompts, shape, false);
@@ -208,7 +207,7 @@ public final class CallParser {
     }
 
     private PromptLimit poolingLimit(GenerationParams params) {
-        return PromptLimit.of(api.settings().model(), params);
+        return specs.limit(params);
     }
 
     private static int chatLogprobs(JsonBody body) {

@@ -46,7 +46,7 @@ final class ChatFormat implements CallFormat {
         this.isNamedCall = isNamedCall;
         this.echoed = echoed;
         usage = new StreamUsage(call);
-        toolCalls = new ToolCallStream(call);
+        toolCalls = new ToolCallStream(call::toolCallId);
     }
 
     @Override

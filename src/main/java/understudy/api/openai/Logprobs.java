@@ -19,7 +19,7 @@ import understudy.prompt.TokenSequence;
  */
 public record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, boolean namesById) {
     /** Returns the field {@code logprobs} of a chat choice, for the tokens of a piece. */
-    ObjectNode ofChat(Generation generation, int from, int to) {
+    public ObjectNode ofChat(Generation generation, int from, int to) {
         var logprobs = Json.object();
         var content = logprobs.putArray("content");
         for (int i = from; i < to; i++) {
@@ -63,7 +63,7 @@ public record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reporte
      *     since no token came before it
      * @param textOffset offset in characters of the piece's text
      */
-    ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
+    public ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
         var lists = new CompletionLists(textOffset);
         for (int i = 0; i < echoed.length(); i++) {
             lists.add(echoed.tokenAt(i), i, i > 0);

@@ -14,12 +14,34 @@ import understudy.api.model.Tokenizer;
  * @param maxModelLen most tokens of prompt and answer together
  * @param asked output tokens that are asked for, or null for as many as fit
  * @param numKept tokens to keep of the prompt, from its end, or 0 for all
+ * @param words of a refusal
  */
-public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept) {
+public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept, Words words) {
+    /** The words of vLLM. */
+    public static final Words OF_VLLM = new VllmWords();
+
+    /** Refusals of prompts that are too long. */
+    public interface Words {
+
+        /**
+         * Returns the refusal of a prompt by its tokens.
+         *
+         * @param isAtLeast whether it may have more of them
+         */
+        ApiException tooManyTokens(PromptLimit limit, int numTokens, boolean isAtLeast);
+
+        /**
+         * Returns the refusal of a text by its characters, of which the tokens were not counted.
+         *
+         * @param maxChars most characters that could have fitted
+         * @param maxCharsPerToken most characters of a token
+         */
+        ApiException tooManyChars(PromptLimit limit, long numChars, long maxChars, int maxCharsPerToken);
+    }
 
     /** Returns the limit of a request's prompts. */
-    public static PromptLimit of(ModelSettings model, GenerationParams params) {
-        return new PromptLimit(model.maxModelLen(), params.maxTokens(), params.truncatePrompt());
+    public static PromptLimit of(ModelSettings model, GenerationParams params, Words words) {
+        return new PromptLimit(model.maxModelLen(), params.maxTokens(), params.truncatePrompt(), words);
     }
 
     private int numOutput() {
@@ -38,12 +60,7 @@ public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept)
         long maxChars = (long) maxTokens() * tokenizer.maxCharsPerToken();
         // Asking for more than the context is another mistake, which the first token shows.
         if (text.numChars() > maxChars && numOutput() <= maxModelLen) {
-            throw refusal(
-                    numOutput(),
-                    text.numChars() + " characters (more than " + maxChars
-                            + " characters, which is the upper bound for " + maxTokens() + " input tokens)",
-                    "input_text",
-                    text.numChars());
+            throw words.tooManyChars(this, text.numChars(), maxChars, tokenizer.maxCharsPerToken());
         }
         return text.encode(tokenizer, maxTokens() + 1);
     }
@@ -66,22 +83,41 @@ public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept)
 
     /** A prompt with one token too many has perhaps not been encoded any further. */
     private ApiException tooLong(int numPromptTokens) {
-        String qualifier = numPromptTokens == maxTokens() + 1 ? "at least " : "";
-        int wanted = asked == null && numPromptTokens == maxModelLen ? 1 : numOutput();
-        return refusal(
-                wanted,
-                qualifier + numPromptTokens + " input tokens, for a total of " + qualifier
-                        + ((long) numPromptTokens + wanted) + " tokens",
-                "input_tokens",
-                numPromptTokens);
+        return words.tooManyTokens(this, numPromptTokens, numPromptTokens == maxTokens() + 1);
     }
 
-    private ApiException refusal(int wanted, String whatItHas, String param, long value) {
-        return ApiException.parameter(
-                "This model's maximum context length is " + maxModelLen + " tokens. However, you requested " + wanted
-                        + " output tokens and your prompt contains " + whatItHas
-                        + ". Please reduce the length of the input prompt or the number of requested output tokens.",
-                param,
-                value);
+    private static final class VllmWords implements Words {
+        @Override
+        public ApiException tooManyTokens(PromptLimit limit, int numTokens, boolean isAtLeast) {
+            String qualifier = isAtLeast ? "at least " : "";
+            int wanted = limit.asked == null && numTokens == limit.maxModelLen ? 1 : limit.numOutput();
+            return refusal(
+                    limit,
+                    wanted,
+                    qualifier + numTokens + " input tokens, for a total of " + qualifier + ((long) numTokens + wanted)
+                            + " tokens",
+                    "input_tokens",
+                    numTokens);
+        }
+
+        @Override
+        public ApiException tooManyChars(PromptLimit limit, long numChars, long maxChars, int maxCharsPerToken) {
+            return refusal(
+                    limit,
+                    limit.numOutput(),
+                    numChars + " characters (more than " + maxChars + " characters, which is the upper bound for "
+                            + limit.maxTokens() + " input tokens)",
+                    "input_text",
+                    numChars);
+        }
+
+        private static ApiException refusal(PromptLimit limit, int wanted, String whatItHas, String param, long value) {
+            return ApiException.parameter(
+                    "This model's maximum context length is " + limit.maxModelLen + " tokens. However, you requested "
+                            + wanted + " output tokens and your prompt contains " + whatItHas
+                            + ". Please reduce the length of the input prompt or the number of requested output tokens.",
+                    param,
+                    value);
+        }
     }
 }

@@ -79,7 +79,7 @@ public final class RenderRoutes implements RoutePart {
     private ObjectNode rendered(ParsedCall call, String id, EncodedPrompt whole, JsonBody body) {
         var params = call.info().params();
         var tokens = whole.truncated(params.truncatePrompt()).tokens();
-        int maxTokens = PromptLimit.of(api.settings().model(), params).requireRoom(tokens.length());
+        int maxTokens = call.specs().limit(params).requireRoom(tokens.length());
         var rendered = Json.object().put("request_id", id);
         rendered.set("token_ids", ChatFormat.tokens(tokens));
         rendered.putNull("assistant_tokens_mask").putNull("token_offsets").putNull("features");

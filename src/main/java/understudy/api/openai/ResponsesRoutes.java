@@ -160,11 +160,12 @@ public final class ResponsesRoutes implements RoutePart {
     /** Returns the limit of the prompt, which is cut, if that is asked for, so that there is room for the answer. */
     private PromptLimit limit(JsonBody body, GenerationParams params) {
         var model = api.settings().model();
-        var limit = PromptLimit.of(model, params);
+        var limit = specs.limit(params);
         if (!ResponseEcho.truncates(body)) {
             return limit;
         }
         int numOutput = limit.asked() == null ? 1 : limit.asked();
-        return new PromptLimit(model.maxModelLen(), limit.asked(), Math.max(1, model.maxModelLen() - numOutput));
+        int numKept = Math.max(1, model.maxModelLen() - numOutput);
+        return new PromptLimit(model.maxModelLen(), limit.asked(), numKept, limit.words());
     }
 }

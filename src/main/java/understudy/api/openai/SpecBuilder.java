@@ -12,6 +12,7 @@ import understudy.api.call.GenerationParams;
 import understudy.api.call.GenerationSpecBuilder;
 import understudy.api.call.KvTransferFields;
 import understudy.api.call.LoraAdapters;
+import understudy.api.call.SideChannelSettings;
 import understudy.api.http.ApiException;
 import understudy.api.model.AnswerContext;
 import understudy.api.model.Answers;
@@ -20,11 +21,14 @@ import understudy.api.model.ToolDefinition;
 import understudy.jsonsample.Constraint;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
+import understudy.routing.Role;
 
 /**
  * Makes requests to the engine out of calls, after the checks that vLLM makes at its front end.
  *
  * @param replica the one that is to serve, or empty for any
+ * @param role of all replicas that may serve
+ * @param lengthWords how prompts that are too long are refused
  */
 public record SpecBuilder(
         ApiSettings settings,
@@ -32,7 +36,9 @@ public record SpecBuilder(
         LoraAdapters loras,
         Tokenizer tokenizer,
         Answers answers,
-        OptionalInt replica) {
+        OptionalInt replica,
+        Role role,
+        PromptLimit.Words lengthWords) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 16384;
 
@@ -40,6 +46,16 @@ public record SpecBuilder(
     public record Shape(
             @Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);
+    }
+
+    /** Returns the same, with another refusal of prompts that are too long. */
+    public SpecBuilder refusing(PromptLimit.Words words) {
+        return new SpecBuilder(settings, link, loras, tokenizer, answers, replica, role, words);
+    }
+
+    /** Returns the length limit of a call's prompts. */
+    PromptLimit limit(GenerationParams params) {
+        return PromptLimit.of(settings.model(), params, lengthWords);
     }
 
     /** Refuses models and adapters that are not served. */
@@ -83,14 +99,27 @@ public record SpecBuilder(
         }
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();
-        var limit = PromptLimit.of(settings.model(), params);
-        var kvTransfer = settings.sideChannel().isPresent() ? KvTransferFields.read(params.kvTransferParams()) : null;
+        var limit = limit(params);
+        var channel = settings.sideChannel().orElse(null);
+        boolean hasRooms = channel != null && channel.rooms() != SideChannelSettings.Rooms.NONE;
+        var ofFirst = channel == null || hasRooms ? null : KvTransferFields.read(params.kvTransferParams());
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
             var prompt = whole.truncated(params.truncatePrompt());
             int maxTokens = limit.requireRoom(prompt.tokens().length());
             for (int i = 0; i < params.n(); i++) {
                 int choice = specs.size();
+                // Where a port has both roles, the router brings the two halves of a request together.
+                var room = hasRooms && role != Role.BOTH
+                        ? params.bootstrap()
+                                .of(
+                                        role,
+                                        choice / params.n(),
+                                        choice,
+                                        prompt.tokens().length(),
+                                        channel.port())
+                        : null;
+                boolean isPrefill = room != null && room.doRemoteDecode();
                 var context = new AnswerContext(
                         prompt.question(),
                         seed(params, prompt.tokens(), i),
@@ -107,12 +136,13 @@ public record SpecBuilder(
                         .loraName(loraName(params))
                         .turn(turn)
                         .params(params)
-                        .maxTokens(maxTokens)
+                        // As SGLang's engine has it, which computes the prompt for another one.
+                        .maxTokens(isPrefill ? 1 : maxTokens)
                         .maxModelLen(settings.model().maxModelLen())
                         .answer(answers.answer(context))
                         .tokenizer(tokenizer)
                         .replica(replica)
-                        .kvTransfer(i == 0 ? kvTransfer : null)
+                        .kvTransfer(i == 0 && !hasRooms ? ofFirst : room)
                         .build());
             }
         }

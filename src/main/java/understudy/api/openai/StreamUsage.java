@@ -8,19 +8,20 @@ import understudy.api.call.Generation;
 import understudy.api.call.Usage;
 
 /** Counts the tokens of a stream, and writes them into its chunks as far as they are asked for. */
-final class StreamUsage {
+public final class StreamUsage {
     private final CallInfo call;
     private final IntOpenHashSet begun = new IntOpenHashSet();
     private int numPromptTokens;
     private int numCompletionTokens;
     private int numCachedTokens;
 
-    StreamUsage(CallInfo call) {
+    /** Counts nothing yet. */
+    public StreamUsage(CallInfo call) {
         this.call = call;
     }
 
     /** Counts a piece, and returns whether it is the first one of its answer. */
-    boolean add(Generation generation, Delta delta) {
+    public boolean add(Generation generation, Delta delta) {
         var spec = generation.spec();
         boolean isFirst = begun.add(delta.choice());
         boolean countsPrompt = spec.choice() % spec.params().n() == 0;
@@ -32,7 +33,8 @@ final class StreamUsage {
         return isFirst;
     }
 
-    Usage total() {
+    /** Returns what was counted so far. */
+    public Usage total() {
         return new Usage(numPromptTokens, numCompletionTokens, numCachedTokens);
     }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import understudy.api.call.Delta;
 import understudy.api.http.Json;
 import understudy.api.model.Answer;
@@ -13,19 +14,24 @@ import understudy.api.model.Answer;
  * Finds the parts of a tool call in the text that stands for it, as vLLM's tool parsers do: the name once it is
  * complete, then the arguments as they come. Each answer calls one function.
  */
-final class ToolCallStream {
-    private final CallInfo info;
+public final class ToolCallStream {
+    private final IntFunction<String> ids;
     private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
 
-    ToolCallStream(CallInfo info) {
-        this.info = info;
+    /**
+     * Creates a search.
+     *
+     * @param ids names of the calls, by answer
+     */
+    public ToolCallStream(IntFunction<String> ids) {
+        this.ids = ids;
     }
 
     /** Returns the field {@code tool_calls} of a message; arguments that were cut off stay cut off. */
-    ArrayNode whole(Answer answer, Delta delta) {
+    public ArrayNode whole(Answer answer, Delta delta) {
         var call = answer.toolCalls().get(0);
         var calls = Json.array();
-        var entry = calls.addObject().put("id", info.toolCallId(delta.choice())).put("type", "function");
+        var entry = calls.addObject().put("id", ids.apply(delta.choice())).put("type", "function");
         entry.putObject("function")
                 .put("name", call.name())
                 .put("arguments", call.argumentsBetween(0, delta.text().length()));
@@ -33,7 +39,7 @@ final class ToolCallStream {
     }
 
     /** Returns the deltas that a piece of the text leads to; the last piece leads to at least one. */
-    List<ObjectNode> next(Answer answer, Delta delta) {
+    public List<ObjectNode> next(Answer answer, Delta delta) {
         var call = answer.toolCalls().get(0);
         int from = numChars.get(delta.choice());
         int to = from + delta.text().length();
@@ -41,7 +47,7 @@ final class ToolCallStream {
         var deltas = new ArrayList<ObjectNode>();
         int nameAt = call.head().length();
         if (from < nameAt && to >= nameAt) {
-            var entry = entry(deltas).put("id", info.toolCallId(delta.choice())).put("type", "function");
+            var entry = entry(deltas).put("id", ids.apply(delta.choice())).put("type", "function");
             entry.put("index", 0).putObject("function").put("name", call.name()).put("arguments", "");
         }
         String arguments = call.argumentsBetween(from, to);

@@ -19,24 +19,56 @@ import understudy.api.http.Json;
 import understudy.jsonsample.RefusedSchemaException;
 
 /**
- * Error bodies of SGLang's own endpoints ({@code http_server.py}): what the schema refuses has the flat body of {@code
- * ErrorResponse}, and all else has {@code _create_error_response}'s.
+ * Error bodies of SGLang ({@code http_server.py}, {@code entrypoints/openai/serving_base.py}). What the schema refuses, what
+ * {@code /v1} refuses, and what an engine gives up has the flat body of {@code ErrorResponse}; a wrong value of SGLang's own
+ * endpoints has that of {@code _create_error_response}.
  */
 final class SglangErrors {
     private SglangErrors() {}
 
+    /** Returns the answer to a request of a path. */
+    static HttpResponse response(ApiException failure, String path) {
+        // What was turned away because of the load is a 429 elsewhere.
+        int status = failure.status() == 429 ? 503 : failure.status();
+        if (path.startsWith("/v1/responses")) {
+            return HttpBodies.json(status, failure.body());
+        }
+        if (failure.type().equals(failure.message())) {
+            // Starlette's own refusals, such as of a path that is not there.
+            return HttpBodies.json(status, Json.object().put("detail", failure.message()));
+        }
+        if (status != 400) {
+            String type = status == 500 ? failure.type() : String.valueOf(status);
+            return HttpBodies.json(status, flat(failure, type, status));
+        }
+        boolean isOpenAi = path.startsWith("/v1/") || path.startsWith("/invocations");
+        return HttpBodies.json(status, isOpenAi ? flat(failure, failure.type(), status) : body(failure));
+    }
+
+    /** Returns the body of SGLang's own endpoints. */
     static ObjectNode body(ApiException failure) {
         if (failure.type().equals("Bad Request")) {
-            return Json.object()
-                    .put("object", "error")
-                    .put("message", failure.message())
-                    .put("type", failure.type())
-                    .putNull("param")
-                    .put("code", failure.status());
+            return flat(failure, failure.type(), failure.status());
         }
         var body = Json.object();
         body.putObject("error").put("message", failure.message());
         return body;
+    }
+
+    private static ObjectNode flat(ApiException failure, String type, int status) {
+        return Json.object()
+                .put("object", "error")
+                .put("message", failure.message())
+                .put("type", type)
+                .putNull("param")
+                .put("code", status);
+    }
+
+    /** Returns the end of a stream of {@code /v1} that breaks off ({@code create_streaming_error_response}). */
+    static String streamed(ApiException failure) {
+        var body = Json.object();
+        body.set("error", flat(failure, failure.type(), failure.status()));
+        return CallFormat.event(body) + CallFormat.DONE;
     }
 
     /**
@@ -59,7 +91,7 @@ final class SglangErrors {
             return HttpFailures.response(cause);
         }
         boolean isOfValue = error.status() == 400 && !error.type().equals("Bad Request");
-        return streams && isOfValue ? stream(error) : HttpBodies.json(error.status(), body(error));
+        return streams && isOfValue ? stream(error) : response(error, "/generate");
     }
 
     private static HttpResponse stream(ApiException error) {

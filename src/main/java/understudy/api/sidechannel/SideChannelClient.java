@@ -45,36 +45,48 @@ public final class SideChannelClient {
     private final VirtualTime<?> time;
 
     private final SideChannelPeers peers;
+    private final PushRooms rooms;
 
     /** Whether there was a warning that a call has named a process that is no peer; one is enough. */
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
-    private SideChannelClient(VirtualTime<?> time, SideChannelPeers peers) {
+    private SideChannelClient(VirtualTime<?> time, SideChannelPeers peers, PushRooms rooms) {
         this.time = time;
         this.peers = peers;
+        this.rooms = rooms;
     }
 
-    /** Starts the carrier of a cluster, or returns null if the settings ask for none. */
+    /**
+     * Starts the carrier of a cluster, or returns null if the settings ask for none.
+     *
+     * @param rooms rooms of requests whose prompts are computed here
+     */
     public static @Nullable ActorRef<SideChannel.Command> start(
-            ClusterHost host, ActorSystem<?> system, ApiSettings settings) {
+            ClusterHost host, ActorSystem<?> system, ApiSettings settings, PushRooms rooms) {
         return settings.sideChannel()
-                .map(channel -> new SideChannelClient(host.time(), channel.peers()))
+                .map(channel -> new SideChannelClient(host.time(), channel.peers(), rooms))
                 .map(client -> host.spawn(system, client.carrying(), "side-channel"))
                 .orElse(null);
     }
 
     private Behavior<SideChannel.Command> carrying() {
         return Behaviors.receiveMessage(command -> {
-            send(command).thenAccept(state -> {
-                var answer = new SideChannel.Answer(command.word(), command.requestId(), state);
-                time.post(() -> command.replyTo().tell(answer));
-            });
+            if (command instanceof SideChannel.Say say) {
+                send(say).thenAccept(state -> {
+                    var answer = new SideChannel.Answer(say.word(), say.requestId(), state);
+                    time.post(() -> say.replyTo().tell(answer));
+                });
+            } else if (command instanceof SideChannel.Host own) {
+                rooms.host(own);
+            } else if (command instanceof SideChannel.Settle settle) {
+                rooms.settle(settle);
+            }
             return Behaviors.same();
         });
     }
 
     /** Never fails: what cannot be sent was not answered. A name may have to be looked up, which takes its time. */
-    private CompletionStage<SideChannel.State> send(SideChannel.Command command) {
+    private CompletionStage<SideChannel.State> send(SideChannel.Say command) {
         var kv = command.kv();
         return CompletableFuture.supplyAsync(() -> peers.find(kv.host(), kv.port()))
                 .thenCompose(peer -> {
@@ -89,11 +101,12 @@ public final class SideChannelClient {
 
     private CompletionStage<SideChannel.State> post(SideChannel.Word word, String host, RemoteKv kv) {
         try {
-            var request = HttpRequest.newBuilder(uri(word, host, kv))
-                    .timeout(LIMIT)
-                    .POST(HttpRequest.BodyPublishers.noBody())
-                    .build();
-            return client.sendAsync(request, head -> new NoBody()).thenApply(SideChannelClient::state);
+            var request = HttpRequest.newBuilder(uri(word, host, kv)).POST(HttpRequest.BodyPublishers.noBody());
+            if (word != SideChannel.Word.PLACES) {
+                // The answer to that one comes when the KV was sent; who waits for it sets the limit.
+                request.timeout(LIMIT);
+            }
+            return client.sendAsync(request.build(), head -> new NoBody()).thenApply(SideChannelClient::state);
         } catch (URISyntaxException | IllegalArgumentException e) {
             return CompletableFuture.completedFuture(SideChannel.State.UNREACHABLE);
         }

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -53,6 +54,25 @@ public record SglangCommandLine(
             "swa-eviction-interval",
             ACCEPTED_LENGTH_VARIABLE,
             "simulate-acc-len");
+
+    /** Settings that mean something only to engines with a role. */
+    private static final List<String> ONLY_OF_ROLES =
+            List.of("disaggregation-decode-polling-interval", "num-reserved-decode-tokens");
+
+    /** Settings that engines with a role do not have here. */
+    private static final List<String> NOT_OF_ROLES = List.of(
+            "enable-hierarchical-cache",
+            "enable-lora",
+            "enable-prefill-delayer",
+            "lora-paths",
+            "prefill-decode-interval",
+            "speculative-algorithm");
+
+    private static final Map<String, String> ROOM_TIMEOUTS = Map.of(
+            "SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT",
+            "bootstrap-timeout",
+            "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
+            "waiting-timeout");
 
     private static final String STORAGE = "hicache-storage-backend";
 
@@ -112,6 +132,7 @@ public record SglangCommandLine(
             putSpeculation();
             putCache();
             putAdapters();
+            putRole();
             putSurface(model);
             return !isKnown;
         }
@@ -124,7 +145,11 @@ public record SglangCommandLine(
 
         private void putParallelism() {
             arguments.given("dp-size").ifPresent(size -> settings.put("cluster.replicas", size));
-            if (arguments.isOn("enable-dp-attention")) {
+            if (arguments.isOn("enable-dp-attention") && !role().equals("null")) {
+                settings.remove("cluster.replicas");
+                warnings.add("--enable-dp-attention has no effect here with --disaggregation-mode: one replica has the"
+                        + " GPUs of all ranks");
+            } else if (arguments.isOn("enable-dp-attention")) {
                 putDpAttention();
             }
             arguments
@@ -150,6 +175,46 @@ public record SglangCommandLine(
             }
             settings.put("latency.data-parallel-size", String.valueOf(numRanks));
             settings.put(TENSOR_PARALLEL, String.valueOf(numGpus / numRanks));
+        }
+
+        private String role() {
+            return arguments.given("disaggregation-mode").orElse("null");
+        }
+
+        /** A server with a role has all its workers in one group, and meets those of other processes in rooms. */
+        private void putRole() {
+            String role = role();
+            if (role.equals("null")) {
+                for (String key : ONLY_OF_ROLES) {
+                    settings.remove(ENGINE + key);
+                }
+                return;
+            }
+            if (!role.equals("prefill") && !role.equals("decode")) {
+                throw new ScenarioException("launch_server.py: error: argument --disaggregation-mode: invalid choice: '"
+                        + role + "' (choose from null, prefill, decode)");
+            }
+            if (role.equals("prefill")) {
+                settings.remove(ENGINE + "disaggregation-decode-polling-interval");
+            }
+            for (String flag : NOT_OF_ROLES) {
+                if (settings.remove(ENGINE + flag) != null) {
+                    warnings.add("--" + flag + " has no effect here with --disaggregation-mode");
+                }
+            }
+            String numReplicas = Objects.requireNonNullElse(settings.remove("cluster.replicas"), "1");
+            settings.put(
+                    "cluster.groups", "[{ name = " + role + ", role = " + role + ", replicas = " + numReplicas + " }]");
+            settings.put("kv-cache.transfer.kv-connector", "bootstrap");
+            settings.put(
+                    "server.side-channel-port",
+                    arguments.given("disaggregation-bootstrap-port").orElse("8998"));
+            ROOM_TIMEOUTS.forEach((variable, key) -> {
+                String seconds = environment.getOrDefault(variable, "");
+                if (!seconds.isBlank()) {
+                    settings.put("kv-cache.transfer." + key, seconds + "s");
+                }
+            });
         }
 
         /** An adapter is a path, which is also its name, or name=path, or both in a JSON object. */

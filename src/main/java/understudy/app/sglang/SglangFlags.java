@@ -63,9 +63,15 @@ final class SglangFlags {
         lora-paths                      list    * engine.sglang.lora-paths
         max-loras-per-batch             text    engine.sglang.max-loras-per-batch
         enable-metrics                  on      server.sglang.enable-metrics
+        enable-cache-report             on      server.sglang.enable-cache-report
+        admin-api-key                   text    server.sglang.admin-api-key
         random-seed                     text    engine.sglang.random-seed
         kv-cache-dtype                  text    * kv-cache.kv-cache-dtype
         kv-events-config                json    * kv-cache.kv-events
+        disaggregation-mode             text    * cluster.groups: one with the role, and kv-cache.transfer.kv-connector
+        disaggregation-bootstrap-port   text    * server.side-channel-port; of a decode the one to ask at
+        disaggregation-decode-polling-interval text engine.sglang.disaggregation-decode-polling-interval
+        num-reserved-decode-tokens      text    engine.sglang.num-reserved-decode-tokens
         tp-size,tensor-parallel-size    text    latency.tensor-parallel-size
         pp-size,pipeline-parallel-size  text    latency.pipeline-parallel-size
         dp-size,data-parallel-size      text    * cluster.replicas
@@ -84,7 +90,6 @@ final class SglangFlags {
         node-rank                       text    * above 0 a worker without HTTP, until it is ended
         is-embedding                    on      * server.task = embed
         abort-on-priority-when-disabled on -
-        admin-api-key text -
         allow-auto-truncate on -
         attention-backend text -
         attn-cp-size,attention-context-parallel-size text -
@@ -121,11 +126,8 @@ final class SglangFlags {
         disable-outlines-disk-cache on -
         disable-piecewise-cuda-graph on -
         disable-tokenizer-batch-decode on -
-        disaggregation-bootstrap-port text -
         disaggregation-decode-enable-offload-kvcache on -
-        disaggregation-decode-polling-interval text -
         disaggregation-ib-device text -
-        disaggregation-mode text -
         disaggregation-transfer-backend text -
         dist-init-addr,nccl-init-addr text -
         dist-timeout text -
@@ -141,7 +143,6 @@ final class SglangFlags {
         elastic-ep-rejoin on -
         enable-aiter-allreduce-fusion on -
         enable-attn-tp-input-scattered on -
-        enable-cache-report on -
         enable-cudagraph-gc on -
         enable-custom-logit-processor on -
         enable-deepep-waterfill on -
@@ -259,7 +260,6 @@ final class SglangFlags {
         nccl-port text -
         nnodes text -
         num-continuous-decode-steps text -
-        num-reserved-decode-tokens text -
         numa-node list -
         offload-group-size text -
         offload-mode text -

@@ -1,5 +1,6 @@
 package understudy.cluster.memory;
 
+import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntLists;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
@@ -19,6 +20,7 @@ import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
 import understudy.cluster.link.Link;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.PushWord;
@@ -45,6 +47,9 @@ import understudy.transfer.TransferEnded;
  *
  * <p>What fails on one side fails on the other: the memory that answers tells the other one; of the end of a prompt the
  * router knows, and tells the one that answers, since only then it has certainly got the request.
+ *
+ * <p>The other replica may be one of another process, which the request meets in a room. Then each side has a network of its
+ * own, and the words of a {@link RoomTalk} take the place of messages.
  */
 final class KvPushes implements KvMoves {
     private final ActorContext<KvBlockManager.Command> context;
@@ -58,6 +63,7 @@ final class KvPushes implements KvMoves {
     private final int replicaIndex;
     private final boolean isPrefill;
     private final @Nullable ActorRef<Link.Command> network;
+    private final RoomTalk.Line line;
     private final ActorRef<TransferEnded> onEnded;
     private final TransferRecorder recorder;
     private final ClusterEvent.@Nullable Subscriber subscriber;
@@ -68,20 +74,25 @@ final class KvPushes implements KvMoves {
     /** What is on the network, by its number. */
     private final Long2ObjectLinkedOpenHashMap<Piece> pieces = new Long2ObjectLinkedOpenHashMap<>();
 
-    private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> handshakes =
-            new Long2ObjectLinkedOpenHashMap<>();
+    /** Replicas or addresses with which a handshake is on the network, by its number. */
+    private final Long2ObjectLinkedOpenHashMap<Object> handshakes = new Long2ObjectLinkedOpenHashMap<>();
 
-    /** Requests that wait for a handshake with a replica. */
-    private final Map<ActorRef<?>, LongArrayList> meeting = new LinkedHashMap<>();
+    /** Requests that wait for a handshake with a replica or an address. */
+    private final Map<Object, LongArrayList> meeting = new LinkedHashMap<>();
 
-    private final Set<ActorRef<?>> met = new HashSet<>();
+    private final Set<Object> met = new HashSet<>();
     private long numJobs;
     private @Nullable ActorRef<? super KvExchange.Over> leaver;
 
     /** State of a request. */
     private static final class Push {
         final long requestId;
-        final ActorRef<Replica.Command> peer;
+
+        /** The other replica, or null if it is one of another process. */
+        final @Nullable ActorRef<Replica.Command> peer;
+
+        /** What is said to that process, or null if there is none. */
+        final @Nullable RoomTalk talk;
 
         /** Whether the own engine has it. */
         boolean isQueued;
@@ -89,12 +100,29 @@ final class KvPushes implements KvMoves {
         /** Whether the other one has places for its KV. */
         boolean isAnnounced;
 
+        /** Whether the two processes know each other. */
+        boolean isMet;
+
         boolean isAllSent;
         int numPieces;
 
-        Push(long requestId, ActorRef<Replica.Command> peer) {
+        Push(long requestId, @Nullable ActorRef<Replica.Command> peer, @Nullable RoomTalk talk) {
             this.requestId = requestId;
             this.peer = peer;
+            this.talk = talk;
+        }
+
+        boolean isWith(Object other) {
+            return other.equals(peer);
+        }
+
+        /** Returns with whom there is a handshake. */
+        Object place() {
+            return peer == null ? Objects.requireNonNull(talk).room().address() : peer;
+        }
+
+        boolean isFake() {
+            return talk != null && talk.room().isFake();
         }
     }
 
@@ -116,6 +144,14 @@ final class KvPushes implements KvMoves {
         network = setup.peers().network();
         onEnded = context.messageAdapter(TransferEnded.class, KvExchange.Moved::new);
         subscriber = setup.peers().subscriber();
+        line = new RoomTalk.Line(
+                clock,
+                isPrefill,
+                spec.rooms(),
+                setup.peers().sideChannel(),
+                context.getSelf(),
+                context.messageAdapter(SideChannel.Answer.class, KvExchange.AnsweredOfPush::new),
+                context.messageAdapter(SideChannel.Asked.class, KvExchange.AskedOfPush::new));
         recorder =
                 new TransferRecorder(spec.descriptorsPerBlock(), setup.peers().keepsRecords(), subscriber != null);
     }
@@ -123,9 +159,7 @@ final class KvPushes implements KvMoves {
     @Override
     public void on(KvExchange.Command command) {
         if (command instanceof KvExchange.Expect expect) {
-            var peer = Objects.requireNonNull(expect.holder());
-            pushes.put(expect.requestId(), new Push(expect.requestId(), peer));
-            context.watch(peer);
+            onExpect(expect);
         } else if (command instanceof KvExchange.Unserved unserved) {
             onFreed(unserved.requestId());
         } else if (command instanceof KvExchange.Announced announced) {
@@ -133,13 +167,32 @@ final class KvPushes implements KvMoves {
         } else if (command instanceof KvExchange.Pushed pushed) {
             onPushed(pushes.get(pushed.requestId()), pushed.from());
         } else if (command instanceof KvExchange.PeerGone gone) {
-            fail(pushes.get(gone.requestId()));
+            fail(pushes.get(gone.requestId()), "Aborted by AbortReq.");
+        } else if (command instanceof KvExchange.AskedOfPush asked) {
+            onAsked(asked.asked());
+        } else if (command instanceof KvExchange.AnsweredOfPush answered) {
+            onAnswered(answered.answer());
+        } else if (command instanceof KvExchange.PushWordDue due) {
+            onWordDue(pushes.get(due.requestId()), due.word());
+        } else if (command instanceof KvExchange.PushOverdue overdue) {
+            onOverdue(pushes.get(overdue.requestId()), overdue.afterNanos());
         } else if (command instanceof KvExchange.Moved moved) {
             onMoved(moved.ended());
         } else if (command instanceof KvExchange.AwaitEnd await) {
             leaver = await.replyTo();
         }
         tellIfOver();
+    }
+
+    private void onExpect(KvExchange.Expect expect) {
+        long id = expect.requestId();
+        var peer = expect.holder();
+        if (peer == null) {
+            pushes.put(id, new Push(id, null, RoomTalk.open(line, id, Objects.requireNonNull(expect.remoteKv()))));
+        } else {
+            pushes.put(id, new Push(id, peer, null));
+            context.watch(peer);
+        }
     }
 
     private void tellIfOver() {
@@ -166,15 +219,11 @@ final class KvPushes implements KvMoves {
                 push.isQueued = true;
                 if (!isPrefill) {
                     meet(push);
-                } else if (push.isAnnounced) {
+                } else if (push.isAnnounced || push.isFake()) {
                     tellEngine(push.requestId);
                 }
             }
-            case PLACES ->
-                clock.tellAfter(
-                        spec.networkCost().notifyNanos(),
-                        push.peer,
-                        new Replica.ForMemory(new KvExchange.Announced(push.requestId, self)));
+            case PLACES -> announce(push);
             case PIECE -> send(push, word.numPages());
             case LAST_PIECE -> {
                 push.isAllSent = true;
@@ -187,73 +236,193 @@ final class KvPushes implements KvMoves {
         self.tell(new KvBlockManager.KvArrived(LongList.of(requestId), null));
     }
 
+    private void announce(Push push) {
+        long notifyNanos = spec.networkCost().notifyNanos();
+        if (push.isFake()) {
+            arrive(push);
+        } else if (push.talk != null) {
+            push.talk.announceAfter(notifyNanos);
+        } else {
+            clock.tellAfter(
+                    notifyNanos,
+                    Objects.requireNonNull(push.peer),
+                    new Replica.ForMemory(new KvExchange.Announced(push.requestId, self)));
+        }
+    }
+
     /** Has the handshake with the other replica, unless there was one. */
     private void meet(Push push) {
-        if (met.contains(push.peer)) {
+        if (push.isFake() || met.contains(push.place())) {
+            push.isMet = true;
             tellEngine(push.requestId);
             return;
         }
-        var waiting = meeting.get(push.peer);
+        var waiting = meeting.get(push.place());
         if (waiting == null) {
             waiting = new LongArrayList();
-            meeting.put(push.peer, waiting);
-            handshakes.put(numJobs, push.peer);
-            start(push.peer, 0, 0);
+            meeting.put(push.place(), waiting);
+            if (push.talk == null) {
+                shakeHands(push);
+            } else {
+                push.talk.meet();
+            }
         }
         waiting.add(push.requestId);
     }
 
+    private void shakeHands(Push push) {
+        handshakes.put(numJobs, push.place());
+        start(push, 0, 0);
+    }
+
     /** Puts something on the network, under the next number. */
-    private void start(ActorRef<Replica.Command> peer, long bytes, int numDescriptors) {
-        int peerIndex = Replica.indexOf(peer.path().name());
-        long pair = isPrefill
-                ? replicaIndex * KvTransfers.JOBS_PER_REPLICA + peerIndex
-                : peerIndex * KvTransfers.JOBS_PER_REPLICA + replicaIndex;
-        var ports = IntList.of(KvTransferSpec.portOut(replicaIndex), KvTransferSpec.portIn(peerIndex));
+    private void start(Push push, long bytes, int numDescriptors) {
+        int portOut = KvTransferSpec.portOut(replicaIndex);
+        IntList ports;
+        long pair;
+        if (push.peer == null) {
+            // The network of the other process is none of this one.
+            ports = IntList.of(isPrefill ? portOut : KvTransferSpec.portIn(replicaIndex));
+            pair = HashCommon.mix(push.place().hashCode() + (long) replicaIndex) | Long.MIN_VALUE;
+        } else {
+            int peerIndex = Replica.indexOf(push.peer.path().name());
+            ports = IntList.of(portOut, KvTransferSpec.portIn(peerIndex));
+            pair = isPrefill
+                    ? replicaIndex * KvTransfers.JOBS_PER_REPLICA + peerIndex
+                    : peerIndex * KvTransfers.JOBS_PER_REPLICA + replicaIndex;
+        }
         long id = KvTransfers.outside(replicaIndex, numJobs++);
         network().tell(new Link.Start(new Transfer(id, ports, bytes, numDescriptors, pair), onEnded));
     }
 
-    private void onMet(ActorRef<Replica.Command> peer, boolean isFailed) {
-        var waiting = meeting.remove(peer);
+    /** @param failure why there is no handshake, or null if there is one */
+    private void onMet(Object place, @Nullable String failure) {
+        var waiting = meeting.remove(place);
         if (waiting == null) {
             return;
         }
-        if (!isFailed) {
-            met.add(peer);
+        if (failure == null) {
+            met.add(place);
         }
         for (long requestId : waiting) {
             var push = pushes.get(requestId);
-            if (push != null && push.peer.equals(peer)) {
-                if (isFailed) {
-                    fail(push);
+            if (push != null && push.place().equals(place)) {
+                if (failure != null) {
+                    fail(push, failure);
                 } else {
+                    push.isMet = true;
                     tellEngine(requestId);
                 }
             }
         }
     }
 
-    private void onAnnounced(@Nullable Push push, ActorRef<Replica.Command> from) {
-        if (push != null && push.peer.equals(from)) {
-            push.isAnnounced = true;
-            if (push.isQueued) {
-                tellEngine(push.requestId);
+    /** Another process has said something about a room whose prompt is computed here. */
+    private void onAsked(SideChannel.Asked asked) {
+        var push = pushes.get(asked.requestId());
+        if (push == null || push.talk == null) {
+            return;
+        }
+        if (asked.word() == SideChannel.Word.GONE) {
+            fail(push, "Aborted by AbortReq.");
+        } else {
+            push.isMet = true;
+            push.talk.onPlaces();
+            onAnnounced(push);
+        }
+    }
+
+    /** Another process, which computes a prompt, has answered; about a request that has ended meanwhile it is too late. */
+    private void onAnswered(SideChannel.Answer answer) {
+        var push = pushes.get(answer.requestId());
+        if (push == null || push.talk == null) {
+            if (answer.word() == SideChannel.Word.MEET) {
+                meetForOthers();
             }
+            return;
+        }
+        boolean isReached = answer.state() == SideChannel.State.KEPT;
+        if (answer.word() == SideChannel.Word.MEET) {
+            if (isReached) {
+                shakeHands(push);
+            } else if (!push.talk.meetAgain()) {
+                onMet(push.place(), push.talk.unmet());
+            }
+        } else if (answer.word() == SideChannel.Word.PLACES && isReached) {
+            arrive(push);
+        } else if (answer.word() == SideChannel.Word.PLACES) {
+            boolean isGivenUp = answer.state() == SideChannel.State.GIVEN_UP;
+            if (!isGivenUp) {
+                met.remove(push.place());
+            }
+            fail(
+                    push,
+                    isGivenUp
+                            ? "Failed to send kv chunk of " + push.talk.room().requestId() + " from "
+                                    + push.talk.room().address()
+                            : "Lost connection with prefill instance (bootstrap_addr: "
+                                    + push.talk.room().address() + ")");
+        }
+    }
+
+    /** The request that asked for a handshake has ended: the next one that waits for it asks. */
+    private void meetForOthers() {
+        for (var waiting : List.copyOf(meeting.values())) {
+            waiting.removeIf(id -> !pushes.containsKey(id));
+            var next = waiting.isEmpty() ? null : pushes.get(waiting.getLong(0));
+            if (next != null && next.talk != null) {
+                next.talk.meet();
+            }
+        }
+        meeting.values().removeIf(LongArrayList::isEmpty);
+    }
+
+    private void onWordDue(@Nullable Push push, SideChannel.Word word) {
+        if (push == null || push.talk == null) {
+            meetForOthers();
+        } else if (word == SideChannel.Word.MEET) {
+            push.talk.meet();
+        } else {
+            push.talk.announce();
+        }
+    }
+
+    private void onOverdue(@Nullable Push push, long afterNanos) {
+        if (push != null && push.talk != null) {
+            fail(push, push.talk.overdue(afterNanos));
+        }
+    }
+
+    private void onAnnounced(@Nullable Push push, ActorRef<Replica.Command> from) {
+        if (push != null && push.isWith(from)) {
+            onAnnounced(push);
+        }
+    }
+
+    private void onAnnounced(Push push) {
+        push.isAnnounced = true;
+        if (push.isQueued) {
+            tellEngine(push.requestId);
         }
     }
 
     private void send(Push push, int numPages) {
+        if (push.isFake()) {
+            if (push.isAllSent) {
+                arrive(push);
+            }
+            return;
+        }
         push.numPieces++;
         pieces.put(numJobs, new Piece(push, numPages));
-        start(push.peer, numPages * spec.networkBytesPerBlock(), numPages * spec.descriptorsPerBlock());
+        start(push, numPages * spec.networkBytesPerBlock(), numPages * spec.descriptorsPerBlock());
     }
 
     private void onMoved(TransferEnded ended) {
         long job = ended.id() % KvTransfers.JOBS_PER_REPLICA;
-        var peer = handshakes.remove(job);
-        if (peer != null) {
-            onMet(peer, ended.isFailed());
+        var place = handshakes.remove(job);
+        if (place != null) {
+            onMet(place, ended.isFailed() ? "the handshake has failed" : null);
             return;
         }
         var piece = pieces.remove(job);
@@ -273,19 +442,28 @@ final class KvPushes implements KvMoves {
         }
         piece.push.numPieces--;
         if (ended.isFailed()) {
-            fail(piece.push);
+            fail(piece.push, "a transfer has failed");
         } else if (piece.push.isAllSent && piece.push.numPieces == 0) {
-            pushes.remove(piece.push.requestId);
-            piece.push.peer.tell(new Replica.ForMemory(new KvExchange.Pushed(piece.push.requestId, self)));
-            tellEngine(piece.push.requestId);
+            if (piece.push.peer != null) {
+                piece.push.peer.tell(new Replica.ForMemory(new KvExchange.Pushed(piece.push.requestId, self)));
+            }
+            arrive(piece.push);
         }
     }
 
     private void onPushed(@Nullable Push push, ActorRef<Replica.Command> from) {
-        if (push != null && push.peer.equals(from)) {
-            pushes.remove(push.requestId);
-            tellEngine(push.requestId);
+        if (push != null && push.isWith(from)) {
+            arrive(push);
         }
+    }
+
+    /** All KV of a request is where it is to be. */
+    private void arrive(Push push) {
+        pushes.remove(push.requestId);
+        if (push.talk != null) {
+            push.talk.close(true);
+        }
+        tellEngine(push.requestId);
     }
 
     /** The own replica has given a request up, or will never serve it. */
@@ -296,23 +474,29 @@ final class KvPushes implements KvMoves {
             return;
         }
         forget(push);
-        if (!isPrefill) {
+        if (!isPrefill && push.peer != null) {
             push.peer.tell(new Replica.ForMemory(new KvExchange.PeerGone(requestId)));
         }
         tellIfOver();
     }
 
     /** Lets a request fail whose KV will not come, or go. */
-    private void fail(@Nullable Push push) {
+    private void fail(@Nullable Push push, String why) {
         if (push != null) {
             forget(push);
-            var failed = new KvBlockManager.FailedLoad(push.requestId, IntLists.EMPTY_LIST, IntLists.EMPTY_LIST);
+            String reason =
+                    push.talk == null ? KvBlockManager.FailedLoad.NOT_LOADED : push.talk.failure(why, push.isMet);
+            var failed =
+                    new KvBlockManager.FailedLoad(push.requestId, IntLists.EMPTY_LIST, IntLists.EMPTY_LIST, reason);
             self.tell(new KvBlockManager.KvArrived(LongList.of(push.requestId), failed));
         }
     }
 
     private void forget(Push push) {
         pushes.remove(push.requestId, push);
+        if (push.talk != null) {
+            push.talk.close(false);
+        }
         for (long job : pieces.keySet().toLongArray()) {
             if (Objects.requireNonNull(pieces.get(job)).push == push) {
                 pieces.remove(job);
@@ -330,8 +514,8 @@ final class KvPushes implements KvMoves {
         met.remove(gone);
         meeting.remove(gone);
         List.copyOf(pushes.values()).stream()
-                .filter(push -> push.peer.equals(gone))
-                .forEach(this::fail);
+                .filter(push -> push.isWith(gone))
+                .forEach(push -> fail(push, "the other replica has ended"));
         tellIfOver();
     }
 
@@ -347,6 +531,7 @@ final class KvPushes implements KvMoves {
 
     @Override
     public void stop() {
+        pushes.values().stream().map(push -> push.talk).filter(Objects::nonNull).forEach(talk -> talk.close(false));
         pieces.keySet().forEach(this::cancel);
         handshakes.keySet().forEach(this::cancel);
     }

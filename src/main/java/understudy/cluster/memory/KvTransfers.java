@@ -220,6 +220,9 @@ final class KvTransfers implements KvMoves {
         boolean hasFailed = isAwaited && isFailed;
         replica.tell(new KvBlockManager.KvArrived(
                 isAwaited ? LongList.of(job.requestId()) : LongList.of(),
-                hasFailed ? new KvBlockManager.FailedLoad(job.requestId(), job.gpuBlocks(), table) : null));
+                hasFailed
+                        ? new KvBlockManager.FailedLoad(
+                                job.requestId(), job.gpuBlocks(), table, KvBlockManager.FailedLoad.NOT_LOADED)
+                        : null));
     }
 }

@@ -77,13 +77,9 @@ final class RequestAborter {
     }
 
     /** Fails a request, if it is here, whose KV could not be loaded. */
-    void failLoad(long requestId, long atNanos) {
+    void failLoad(long requestId, String reason, long atNanos) {
         if (clients.contains(requestId)) {
-            breakOff(
-                    clients.request(requestId),
-                    RequestEvent.FailureCause.KV_LOAD_FAILED,
-                    "the KV cache of the prompt could not be loaded",
-                    atNanos);
+            breakOff(clients.request(requestId), RequestEvent.FailureCause.KV_LOAD_FAILED, reason, atNanos);
         }
     }
 

@@ -134,7 +134,7 @@ final class StepLoop {
     void onKvArrived(KvBlockManager.KvArrived arrived, boolean isFailure) {
         var failed = arrived.failed();
         if (failed != null && isFailure) {
-            aborter.failLoad(failed.requestId(), parts.clock().nowNanos());
+            aborter.failLoad(failed.requestId(), failed.reason(), parts.clock().nowNanos());
             onRequestsGone();
             return;
         }

@@ -11,6 +11,7 @@ import understudy.cluster.Replica;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.engine.FinishReason;
+import understudy.engine.Request;
 import understudy.faults.RequestFault;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.report.Outcome;
@@ -29,6 +30,7 @@ import understudy.runtime.Clock;
 final class RequestDispatcher {
     private final Clock clock;
     private final ActorRef<Router.Command> router;
+    private final Lanes lanes;
     private final Lanes.Lane lane;
     private final ClusterView view;
     private final List<ActorRef<Replica.Command>> replicas;
@@ -42,6 +44,9 @@ final class RequestDispatcher {
 
     /** Whether the replica that computes a prompt and the one that answers get the request at the same time. */
     private final boolean arePaired;
+
+    /** Whether engines push KV, also to other processes. */
+    private final boolean isPushed;
 
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
@@ -60,6 +65,7 @@ final class RequestDispatcher {
             ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.router = router;
+        this.lanes = lanes;
         lane = lanes.answering();
         view = lane.view();
         policy = lane.policy();
@@ -79,7 +85,8 @@ final class RequestDispatcher {
                         gate,
                         prefillEvents,
                         keepsAccount);
-        arePaired = prefillLegs != null && spec.replicas().get(0).kvCache().isPushed();
+        isPushed = spec.replicas().get(0).kvCache().isPushed();
+        arePaired = prefillLegs != null && isPushed;
         this.subscriber = subscriber;
     }
 
@@ -95,14 +102,19 @@ final class RequestDispatcher {
 
     /** Sends a request to the replica that its sender has asked for, without admission, and even if it is ejected. */
     private void sendTo(int replica, RequestGate.Arrival arrival) {
-        if (arePaired) {
+        if (arePaired && !hasRoom(arrival.request())) {
             String reason = "replica " + replica + " has a role, and takes requests only with another one";
             gate.failUnserved(arrival.request(), arrival.replyTo(), reason);
-        } else if (view.takesRequests(replica)) {
+        } else if (lanes.of(replica).view().takesRequests(replica)) {
             dispatch(arrival, replica, true, null);
         } else {
             gate.failUnserved(arrival.request(), arrival.replyTo(), "replica " + replica + " takes no requests");
         }
+    }
+
+    /** Returns whether a request has its other half in another process, so that it can be served in one place only. */
+    private boolean hasRoom(Request request) {
+        return isPushed && request.kvTransfer() != null && request.kvTransfer().isOutside();
     }
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */
@@ -257,7 +269,7 @@ final class RequestDispatcher {
         if (prefillLegs != null && arePaired) {
             dispatchPair(prefillLegs, arrival, chosen);
         } else if (request.kvTransfer() != null) {
-            dispatch(arrival, chosen, false, null); // a proxy outside has decided who computes the prompt
+            dispatch(arrival, chosen, hasRoom(request), null); // a proxy outside has decided who computes the prompt
         } else if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
             prefillLegs.begin(arrival, chosen, clock.nowNanos(), null);
         } else {
@@ -365,6 +377,7 @@ final class RequestDispatcher {
             @Nullable ActorRef<Replica.Command> kvHolder,
             RequestFault fault) {
         var request = arrival.request();
+        var view = lanes.of(chosen).view();
         view.onDispatched(chosen);
         if (keepsAccount) {
             int numCached = isPinned ? 0 : policy.cachedTokens(chosen);

@@ -86,6 +86,6 @@ public final class OutsideReads {
 
     private void tell(SideChannel.Word word, long requestId, RemoteKv kv) {
         unanswered.add(requestId);
-        Objects.requireNonNull(channel).tell(new SideChannel.Command(word, kv, requestId, replyTo));
+        Objects.requireNonNull(channel).tell(new SideChannel.Say(word, kv, requestId, replyTo));
     }
 }

@@ -25,7 +25,10 @@ public final class SglangFamily implements EngineFamily {
             "transfer.post",
             "transfer.per-descriptor",
             "transfer.notify",
-            "transfer.timeout");
+            "transfer.timeout",
+            "transfer.kv-connector",
+            "transfer.bootstrap-timeout",
+            "transfer.waiting-timeout");
 
     @Override
     public String name() {

@@ -39,6 +39,11 @@ public record KvTransferParams(
         return new KvTransferParams(false, true, OUTSIDE, numTokens, 0, remoteKv);
     }
 
+    /** Returns the words to a replica that computes the prompt of a room and sends its KV to another process. */
+    public static KvTransferParams outsideDecode(RemoteKv room) {
+        return new KvTransferParams(true, false, OUTSIDE, 0, 0, room);
+    }
+
     /** Returns the words to a replica that may fetch the beginning of the prompt from another one's host. */
     public static KvTransferParams kvSource(int replica) {
         return new KvTransferParams(false, false, replica, 0, 0, null);

@@ -30,6 +30,7 @@ import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
+import understudy.routing.Role;
 
 /** Clients that go away before their call has got anywhere, and calls that come when the server is about to. */
 final class ClientConnectionTest {
@@ -123,7 +124,9 @@ final class ClientConnectionTest {
                         api.loras(),
                         tokenizer,
                         new Answers(tokenizer, model),
-                        OptionalInt.empty())
+                        OptionalInt.empty(),
+                        Role.BOTH,
+                        PromptLimit.OF_VLLM)
                 .build(
                         "name",
                         List.of(prompt),

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.app.flags.Flag;
 import understudy.engine.sglang.SglangSpec;
+import understudy.routing.Role;
 import understudy.settings.Defaults;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
@@ -102,6 +103,45 @@ final class SglangCommandLineTest {
     }
 
     /** Sixteen GPUs in eight ranks: each has two for its attention. */
+    /** The lines of SGLang's {@code docs/advanced_features/pd_disaggregation.md}. */
+    @Test
+    void modeOfDisaggregation_isARole() {
+        var prefill = of("--model-path meta-llama/Llama-3.1-8B-Instruct --disaggregation-mode prefill --port 30000"
+                + " --disaggregation-ib-device mlx5_roce0 --disaggregation-bootstrap-port 9001 --dp-size 2");
+        var decode = SglangCommandLine.of(
+                List.of(
+                        "--model-path",
+                        "meta-llama/Llama-3.1-8B-Instruct",
+                        "--disaggregation-mode=decode",
+                        "--num-reserved-decode-tokens=256"),
+                Map.of("SGLANG_DISAGGREGATION_WAITING_TIMEOUT", "600"));
+
+        assertThat(prefill.settings())
+                .containsEntry("server.side-channel-port", "9001")
+                .containsEntry("kv-cache.transfer.kv-connector", "bootstrap")
+                .doesNotContainKey("cluster.replicas");
+        assertThat(prefill.start(Map.of()).scenario().numReplicas()).isEqualTo(2);
+        assertThat(prefill.start(Map.of()).scenario().groups().get(0).role()).isEqualTo(Role.PREFILL);
+        assertThat(decode.settings())
+                .containsEntry("server.side-channel-port", "8998")
+                .containsEntry("kv-cache.transfer.waiting-timeout", "600s")
+                .containsEntry("engine.sglang.num-reserved-decode-tokens", "256");
+        assertThat(decode.start(Map.of()).scenario().groups().get(0).role()).isEqualTo(Role.DECODE);
+    }
+
+    /** What an engine with a role does not have here is left out, with a line, as a manifest is to start. */
+    @Test
+    void whatRolesDoNotHave_isLeftOut() {
+        var given = of("deepseek-ai/DeepSeek-V3 --disaggregation-mode decode --tp 8 --dp 8 --enable-dp-attention"
+                + " --speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-eagle-topk 1"
+                + " --enable-hierarchical-cache");
+
+        assertThat(given.start(Map.of()).scenario().groups().get(0).role()).isEqualTo(Role.DECODE);
+        assertThat(given.warnings())
+                .contains("--speculative-algorithm has no effect here with --disaggregation-mode")
+                .contains("--enable-hierarchical-cache has no effect here with --disaggregation-mode");
+    }
+
     @Test
     void dpAttention_dividesTheGpusAmongRanks() {
         var given = of("deepseek-ai/DeepSeek-R1-0528 --tp 16 --dp 8 --enable-dp-attention --enable-prefill-delayer");

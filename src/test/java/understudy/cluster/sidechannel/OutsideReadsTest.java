@@ -7,6 +7,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.sidechannel.SideChannel.Answer;
 import understudy.cluster.sidechannel.SideChannel.Command;
+import understudy.cluster.sidechannel.SideChannel.Say;
 import understudy.cluster.sidechannel.SideChannel.State;
 import understudy.cluster.sidechannel.SideChannel.Word;
 import understudy.kvcache.connector.RemoteKv;
@@ -30,7 +31,7 @@ final class OutsideReadsTest {
     }
 
     private Command command(Word word, RemoteKv kv, long requestId) {
-        return new Command(word, kv, requestId, answers.ref());
+        return new Say(word, kv, requestId, answers.ref());
     }
 
     @Test
