@@ -22,6 +22,13 @@ num_archives=4
 late_c2='-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=15000'
 late_c2="$late_c2 -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 
+# C1's code without counters of types and branches: most of a run is over before C2 could make use of them.
+no_profiles='-XX:-C1UpdateMethodData'
+
+# A run leaves little behind in each collection, so a small young generation touches fewer pages and stays in caches.
+small_young='-Xmn32m'
+huge_pages='-XX:+UseTransparentHugePages'
+
 fail() {
   echo "understudy: $1" >&2
   exit 2
@@ -63,11 +70,23 @@ identify_jvm() {
   [ "$major" -ge "$oldest_java" ] || fail "$java is $version; Java $oldest_java or later is needed"
 }
 
+# A JVM warns where the system gives none.
+has_huge_pages() {
+  read -r enabled </sys/kernel/mm/transparent_hugepage/enabled || return 1
+  case $enabled in *'[always]'* | *'[madvise]'*) ;; *) return 1 ;; esac
+} 2>/dev/null
+
 choose_flags() {
+  young= pages=
   case $1 in
     serve | vllm | sglang) collector=-XX:+UseParallelGC flags= ;;
-    *) collector=-XX:+UseSerialGC flags=$late_c2 ;;
+    run) collector=-XX:+UseSerialGC flags="$late_c2 $no_profiles" young=$small_young pages=$huge_pages ;;
+    *) collector=-XX:+UseSerialGC flags=$late_c2 pages=$huge_pages ;;
   esac
+  # Sizes of the heap belong together: those of the user stand alone.
+  case $all_opts in *-Xm[nsx]* | *NewSize* | *NewRatio* | *HeapSize* | *RAM* | *-XX:+Use*GC*) young= ;; esac
+  has_huge_pages || pages=
+  flags="$flags $young $pages"
   case $all_opts in *-XX:+Use*GC*) collector= ;; esac
   # Pekko reads sun.misc.Unsafe, of which later JVMs warn.
   access=

@@ -24,6 +24,7 @@ import understudy.api.admin.VirtualClockControl;
 import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.LoraChanges;
 import understudy.api.dev.DevRoutes;
 import understudy.api.dev.DocsRoutes;
 import understudy.api.dev.EngineSleep;
@@ -52,6 +53,7 @@ import understudy.api.openai.TokensRoutes;
 import understudy.api.openai.VllmDialect;
 import understudy.api.pooling.EmbeddingRoutes;
 import understudy.api.pooling.ScoreRoutes;
+import understudy.api.sglang.AdapterRoutes;
 import understudy.api.sglang.EngineRoutes;
 import understudy.api.sglang.GenerateRoutes;
 import understudy.api.sglang.LoadRoutes;
@@ -144,17 +146,19 @@ final class HttpPorts implements AutoCloseable {
         var time = api.cluster().time();
         boolean isSglangAlone = behind(replica).stream().allMatch(HttpPorts::isSglang);
         var info = new InfoRoutes(api, replica, isSglangAlone);
+        var adapters = new LoraChanges(api, replica);
         var parts = new ArrayList<RoutePart>();
         if (hasSglang(replica)) {
             // Before vLLM's, of which some have the same path.
             var ofSglang = new CallParser(api, tokenizer, specs.refusing(new SglangLengths()));
             parts.addAll(sglangRoutes(ofSglang, replica, info, isSglangAlone));
+            parts.add(new AdapterRoutes(api, adapters, replica));
         }
         parts.addAll(modelRoutes(parser, specs));
         parts.addAll(List.of(
                 new RenderRoutes(api, parser),
                 info,
-                new LoraRoutes(api, replica),
+                new LoraRoutes(api, adapters),
                 new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
                 new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),

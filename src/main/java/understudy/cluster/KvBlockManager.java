@@ -108,7 +108,6 @@ public final class KvBlockManager {
      *
      * @param stats the lookups so far
      * @param peakUsage the largest share of blocks that were in use after a question, 0 to 1
-     * @param freeOrder the free blocks in the order in which they would be given out
      * @param traffic with other memories; null without a connector
      * @param ownFigures what only memories of its family have counted
      */
@@ -116,7 +115,6 @@ public final class KvBlockManager {
             KvCacheAudit audit,
             PrefixCacheStats stats,
             double peakUsage,
-            IntList freeOrder,
             @Nullable KvTraffic traffic,
             List<OwnFigure> ownFigures)
             implements Replica.Command {}

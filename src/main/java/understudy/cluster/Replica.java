@@ -1,6 +1,5 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -148,9 +147,8 @@ public final class Replica {
     /** Recounts, and hands over the replica's record of the run, which is over. */
     public record GetRecord(ActorRef<? super Recorded> replyTo) implements Command {}
 
-    /** The answer to {@link GetRecord}; the free blocks stand in the order in which they would be given out. */
-    public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
-            implements Cluster.Command {}
+    /** The answer to {@link GetRecord}. */
+    public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value) implements Cluster.Command {}
 
     /** A word to the memory of this replica, from another one's or from outside. */
     public record ForMemory(KvBlockManager.Command command) implements Command {}

@@ -2,6 +2,7 @@ package understudy.conform;
 
 import static understudy.conform.RecordingPlanner.NANOS_PER_STEP;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -223,7 +224,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         var record = recorded.replicaRecord;
         var stats = record.value().stats();
         var end = RecordedRun.End.of(
-                record.freeBlocks(),
+                new IntImmutableList(planner.memory().freeOrder()),
                 stats.numPreemptions(),
                 stats.prefixCache(),
                 planner.memory().externalStats(),

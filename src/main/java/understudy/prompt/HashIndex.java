@@ -125,23 +125,28 @@ public final class HashIndex {
 
     /** Gives an id a hash without making it findable. */
     public void setHash(int id, long hash) {
+        makeRoom(id);
         hashes[id] = hash;
     }
 
     /** Makes an id findable by a hash by which none is findable yet. */
     public void put(int id, long hash) {
-        if (id >= hashes.length) {
-            int length = Math.max(id + 1, hashes.length * 2);
-            hashes = Arrays.copyOf(hashes, length);
-            successors = Arrays.copyOf(successors, length);
-            findable = Arrays.copyOf(findable, length / Long.SIZE + 1);
-        }
+        makeRoom(id);
         if (++size > slots.length / 2) {
             grow();
         }
         hashes[id] = hash;
         setFindable(id);
         place(entry(id, hash));
+    }
+
+    private void makeRoom(int id) {
+        if (id >= hashes.length) {
+            int length = Math.max(id + 1, hashes.length * 2);
+            hashes = Arrays.copyOf(hashes, length);
+            successors = Arrays.copyOf(successors, length);
+            findable = Arrays.copyOf(findable, length / Long.SIZE + 1);
+        }
     }
 
     /** Makes an id findable in the place of another one with the same hash. */

@@ -33,14 +33,22 @@ final class HostileBodies {
             "/v1/responses",
             "/v1/messages",
             "/invocations",
+            "/open_session",
+            "/close_session",
+            "/load_lora_adapter",
+            "/unload_lora_adapter",
             "/abort_request",
             "/continue_generation");
+
+    /** Names of sessions, of their requests, and of adapters. */
+    private static final List<String> SESSIONS = List.of("a", "b", "x");
 
     private static final String SGLANG_KEYS =
             "text input_ids sampling_params rid return_logprob logprob_start_len top_logprobs_num stream lora_path"
                     + " priority return_text_in_logprobs input_embeds max_new_tokens min_new_tokens json_schema regex"
                     + " ebnf n stop temperature abort_all mode session_params extra_key no_stop_trim stop_regex"
-                    + " return_hidden_states continue_final_message separate_reasoning bootstrap_room max_tokens";
+                    + " return_hidden_states continue_final_message separate_reasoning bootstrap_room max_tokens"
+                    + " session_id streaming timeout capacity_of_str_len pinned lora_name id offset replace";
 
     private static final List<String> KEYS = List.of(
             "prompt messages input tokens model n max_tokens max_completion_tokens min_tokens stop stop_token_ids stream",
@@ -250,9 +258,18 @@ final class HostileBodies {
             case "/detokenize" -> "{\"tokens\": [1]";
             case "/generate" ->
                 "{\"text\": \"x\", \"sampling_params\": {\"max_new_tokens\": 5, \"" + key() + "\": " + pick(VALUES)
-                        + "}";
+                        + "}" + (random.nextInt(4) == 0 ? inSession() : "");
+            case "/open_session" -> "{\"capacity_of_str_len\": 5, \"session_id\": \"" + pick(SESSIONS) + '"';
+            case "/close_session" -> "{\"session_id\": \"" + pick(SESSIONS) + '"';
+            case "/load_lora_adapter", "/unload_lora_adapter" ->
+                "{\"lora_name\": \"" + pick(SESSIONS) + "\", \"lora_path\": \"/x\"";
             default -> "{\"max_tokens\": 5, \"prompt\": \"x\"";
         };
+    }
+
+    private String inSession() {
+        return ", \"rid\": \"" + pick(SESSIONS) + "\", \"session_params\": {\"id\": \"" + pick(SESSIONS) + "\", \""
+                + pick(List.of("rid", "offset", "replace", "drop_previous_output")) + "\": " + pick(VALUES) + "}";
     }
 
     private String key() {

@@ -83,6 +83,7 @@ final class HostileRequestsTest {
             engine.kind = sglang
             engine.sglang.max-total-tokens = 16000
             kv-cache.num-gpu-blocks = auto
+            engine.sglang.enable-lora = true
             server.sglang.enable-metrics = true
             """;
         server.start();

@@ -42,6 +42,30 @@ final class LauncherTest {
     }
 
     @Test
+    void runAlone_hasNoProfilesAndASmallYoungGeneration() throws Exception {
+        assertThat(fixture.call(RUN).out()).containsSubsequence("-XX:-C1UpdateMethodData", "-Xmn32m", "-jar");
+        assertThat(fixture.call("sweep").out())
+                .contains("-XX:Tier4InvocationThreshold=50000")
+                .doesNotContain("-XX:-C1UpdateMethodData", "-Xmn32m");
+    }
+
+    @Test
+    void sizesOfTheUsersHeap_standAlone() throws Exception {
+        fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xmx1g");
+
+        assertThat(fixture.call(RUN).out()).contains("-XX:-C1UpdateMethodData").doesNotContain("-Xmn32m");
+    }
+
+    @Test
+    void hugePages_areForCommandsThatEnd_whereTheSystemHasThem() throws Exception {
+        var enabled = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
+        var has = Files.isReadable(enabled) && Files.readString(enabled).matches("(?s).*\\[(always|madvise)].*");
+
+        assertThat(fixture.call("sweep").out().contains("-XX:+UseTransparentHugePages"))
+                .isEqualTo(has);
+    }
+
+    @Test
     void serve_hasAnotherCollector() throws Exception {
         assertThat(fixture.call("serve").out()).startsWith("-XX:+UseParallelGC", "-jar");
     }

@@ -81,18 +81,23 @@ public final class HttpBodies {
 
     /** Returns a route that answers posts of JSON objects, compressed or not. */
     public Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
-        return post(HttpBodies::requireJson, handler);
+        return Directives.post(() -> read(HttpBodies::requireJson, handler));
     }
 
     /** The same, whatever type the body says that it has. */
     public Route postOfAnyType(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
-        return post(request -> {}, handler);
+        return Directives.post(() -> read(request -> {}, handler));
     }
 
-    private Route post(
+    /** The same for puts. */
+    public Route putOfAnyType(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
+        return Directives.put(() -> read(request -> {}, handler));
+    }
+
+    private Route read(
             Consumer<HttpRequest> requirement,
             BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
-        return Directives.post(() -> Directives.handleRejections(
+        return Directives.handleRejections(
                 UNKNOWN_ENCODING,
                 () -> Directives.extractRequest(sent -> {
                     boolean isPacked = sent.getHeader("Content-Encoding").isPresent();
@@ -100,7 +105,7 @@ public final class HttpBodies {
                     return Directives.decodeRequest(() -> Directives.extractMaterializer(
                             materializer -> Directives.extractRequest(request -> Directives.completeWithFuture(
                                     new Exchange(request, handler).answer(isPacked, materializer)))));
-                })));
+                }));
     }
 
     /** One request, from its body to its answer. */

@@ -32,6 +32,8 @@ public final class OwnPageGuard {
             "abort_request",
             "pause_generation",
             "continue_generation",
+            "load_lora_adapter",
+            "unload_lora_adapter",
             "sleep",
             "wake_up",
             "is_sleeping",

@@ -3,6 +3,7 @@ package understudy.api.openai;
 import java.util.List;
 import understudy.api.call.Generation;
 import understudy.prompt.SessionTurn;
+import understudy.prompt.TokenIds;
 
 /**
  * A call that has passed all checks but that of its length.
@@ -17,6 +18,22 @@ public record ParsedCall(
     public ParsedCall named(String id, String model) {
         var named = new CallInfo(id, info.created(), model, info.params(), info.tokenizer());
         return new ParsedCall(specs, named, prompts, shape, isNamedCall);
+    }
+
+    /** Returns the tokens of the first prompt. */
+    public TokenIds firstPrompt() {
+        return prompts.get(0).tokens();
+    }
+
+    /** Returns the call with other tokens as its only prompt. */
+    public ParsedCall withPrompt(TokenIds tokens) {
+        var first = prompts.get(0);
+        return new ParsedCall(
+                specs,
+                info,
+                List.of(new EncodedPrompt(tokens, first.question(), first.continuesText())),
+                shape,
+                isNamedCall);
     }
 
     /** Returns the tokens of the prompts together. */

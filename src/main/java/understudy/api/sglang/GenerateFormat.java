@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.Delta;
@@ -22,14 +24,17 @@ final class GenerateFormat implements CallFormat {
     private final GenerateRequest.Shape shape;
     private final int numAnswers;
     private final Logprobs logprobs;
+    private final TokenSessions.@Nullable Turn turn;
     private final Int2ObjectOpenHashMap<StringBuilder> texts = new Int2ObjectOpenHashMap<>();
 
     /**
      * Creates a format for a call.
      *
      * @param numAnswers of each prompt
+     * @param turn of a session, which is told of the end, or null
      */
-    GenerateFormat(GenerateRequest.Shape shape, int numAnswers, Logprobs logprobs) {
+    GenerateFormat(GenerateRequest.Shape shape, int numAnswers, Logprobs logprobs, TokenSessions.@Nullable Turn turn) {
+        this.turn = turn;
         this.shape = shape;
         this.numAnswers = numAnswers;
         this.logprobs = logprobs;
@@ -98,10 +103,19 @@ final class GenerateFormat implements CallFormat {
         }
         meta.put("completion_tokens", numTokens);
         if (ending != null) {
+            if (turn != null) {
+                turn.end(ids(generation, numTokens), !ending.reason().equals("abort"));
+            }
             meta.put("cached_tokens", ending.numCachedTokens());
             meta.put("e2e_latency", generation.tookNanos() / 1e9);
         }
         return answer;
+    }
+
+    private static int[] ids(Generation generation, int numTokens) {
+        int[] ids = new int[numTokens];
+        Arrays.setAll(ids, generation::tokenAt);
+        return ids;
     }
 
     private String id(int choice) {

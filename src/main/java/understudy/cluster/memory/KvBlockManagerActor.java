@@ -1,6 +1,5 @@
 package understudy.cluster.memory;
 
-import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import java.util.Objects;
@@ -221,10 +220,9 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     }
 
     private void answer(KvBlockManager.Audit audit) {
-        var freeOrder = new IntImmutableList(kvCache.freeOrder());
         var traffic = moves == null ? null : moves.all(kvCache.externalStats());
         audit.replyTo()
                 .tell(new KvBlockManager.Audited(
-                        kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic, kvCache.ownFigures()));
+                        kvCache.audit(), kvCache.stats(), peakUsage, traffic, kvCache.ownFigures()));
     }
 }

@@ -305,7 +305,7 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             counters.onPeakKvUsage(audited.peakUsage());
             var own = engine.engine().ownFigures().plus(audited.ownFigures());
             var value = counters.record(audited.audit(), audited.stats(), audited.traffic(), own);
-            recordReceiver.tell(new Replica.Recorded(replicaIndex, value, audited.freeOrder()));
+            recordReceiver.tell(new Replica.Recorded(replicaIndex, value));
         }
         return this;
     }

@@ -3,14 +3,13 @@ package understudy.cluster.router;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
-import org.apache.pekko.japi.function.Function;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
@@ -25,8 +24,13 @@ import understudy.routing.admission.SlowReplicas;
 import understudy.routing.policy.GuardedPolicy;
 import understudy.runtime.Clock;
 
-/** Router of a cluster: hands signals of replicas to the view, and requests to the dispatcher. */
-public final class RouterActor extends AbstractBehavior<Router.Command> {
+/**
+ * Router of a cluster: hands signals of replicas to the view, and requests to the dispatcher.
+ *
+ * <p>Messages are told apart by type tests, those first that come with every request and step.
+ */
+public final class RouterActor extends ExtensibleBehavior<Router.Command> {
+    private final ActorContext<Router.Command> context;
     private final Lanes lanes;
     private final ReplicaSignals signals;
     private final RequestGate gate;
@@ -42,7 +46,7 @@ public final class RouterActor extends AbstractBehavior<Router.Command> {
             ClusterSpec spec,
             ActorRef<MetricsCollector.Command> metrics,
             ClusterEvent.@Nullable Subscriber subscriber) {
-        super(context);
+        this.context = context;
         lanes = lanes(context, spec);
         var slowReplicas = new SlowReplicas(spec.admission().ejection());
         signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), lanes, slowReplicas);
@@ -71,84 +75,116 @@ public final class RouterActor extends AbstractBehavior<Router.Command> {
     }
 
     @Override
-    public Receive<Router.Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(Router.ReplicaProgress.class, signal(signals::onProgress))
-                .onMessage(Router.LoadReported.class, signal(signals::onReported))
-                .onMessage(Router.LoadArrived.class, signal(signals::onArrived))
-                .onMessage(Router.ReplayArrived.class, signal(signals::onArrived))
-                .onMessage(KvBlockManager.KvEvents.class, signal(signals::onEvents))
-                .onMessage(Router.KvEventsArrived.class, signal(signals::onArrived))
-                .onMessage(Router.Submit.class, this::onSubmit)
-                .onMessage(Router.WaitExpired.class, plain(now -> dispatcher.onExpiryDue()))
-                .onMessage(Router.PrefillEvent.class, signal(told -> dispatcher.onPrefillEvent(told.event())))
-                .onMessage(Router.Abort.class, this::onAbort)
-                .onMessage(Router.Order.class, plain(this::onOrder))
-                .onMessage(Router.Reroute.class, this::onReroute)
-                .onMessage(Router.ReplicaUp.class, this::onReplicaUp)
-                .onMessage(Router.SetReady.class, this::onSetReady)
-                .onMessage(Router.TakeDown.class, this::onTakeDown)
-                .onMessage(Router.ReplicaGone.class, plain(gone -> abortedReroutes.end(gone.replicaIndex())))
-                .onMessage(Router.SetFault.class, plain(set -> gate.set(set.fault())))
-                .onMessage(Router.Close.class, this::onClose)
-                .build();
-    }
-
-    private Behavior<Router.Command> onSubmit(Router.Submit submit) {
-        numSubmitted++;
-        dispatcher.submit(submit);
+    public Behavior<Router.Command> receive(TypedActorContext<Router.Command> ignored, Router.Command command) {
+        if (command instanceof Router.Submit submit) {
+            numSubmitted++;
+            dispatcher.submit(submit);
+        } else if (onSignal(command)) {
+            dispatcher.routeWaiting();
+        } else {
+            onRare(command);
+        }
         return this;
     }
 
-    private Behavior<Router.Command> onReroute(Router.Reroute reroute) {
+    /** Takes a signal of a replica, after which it may take more requests; returns whether it was one. */
+    private boolean onSignal(Router.Command command) {
+        if (command instanceof Router.ReplicaProgress progress) {
+            signals.onProgress(progress);
+        } else if (command instanceof KvBlockManager.KvEvents events) {
+            signals.onEvents(events);
+        } else if (command instanceof Router.LoadReported reported) {
+            signals.onReported(reported);
+        } else if (command instanceof Router.LoadArrived arrived) {
+            signals.onArrived(arrived);
+        } else if (command instanceof Router.KvEventsArrived arrived) {
+            signals.onArrived(arrived);
+        } else if (command instanceof Router.ReplayArrived arrived) {
+            signals.onArrived(arrived);
+        } else if (command instanceof Router.PrefillEvent told) {
+            dispatcher.onPrefillEvent(told.event());
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void onRare(Router.Command command) {
+        if (command instanceof Router.WaitExpired) {
+            dispatcher.onExpiryDue();
+        } else if (command instanceof Router.Abort abort) {
+            abort(abort.requestId());
+        } else if (command instanceof Router.Order order) {
+            onOrder(order);
+        } else if (command instanceof Router.Reroute reroute) {
+            onReroute(reroute);
+        } else if (command instanceof Router.ReplicaUp started) {
+            onReplicaUp(started);
+        } else if (command instanceof Router.SetReady set) {
+            onSetReady(set);
+        } else if (command instanceof Router.TakeDown down) {
+            onTakeDown(down);
+        } else if (command instanceof Router.ReplicaGone gone) {
+            abortedReroutes.end(gone.replicaIndex());
+        } else if (command instanceof Router.SetFault set) {
+            gate.set(set.fault());
+        } else if (command instanceof Router.Close close) {
+            close.replyTo().tell(new Router.Closed(numSubmitted, dispatcher.numWaiting()));
+        }
+    }
+
+    @Override
+    public Behavior<Router.Command> receiveSignal(TypedActorContext<Router.Command> ignored, Signal signal) {
+        return Behaviors.unhandled();
+    }
+
+    private void onReroute(Router.Reroute reroute) {
         dispatcher.reroute(reroute.submit());
         long requestId = reroute.submit().request().id();
-        return abortedReroutes.isAborted(requestId) ? onAbort(new Router.Abort(requestId)) : this;
+        if (abortedReroutes.isAborted(requestId)) {
+            abort(requestId);
+        }
     }
 
     /**
      * Aborts go to all replicas, because the router does not keep which has a request: aborts are rare, and requests
      * are not.
      */
-    private Behavior<Router.Command> onAbort(Router.Abort abort) {
-        if (dispatcher.abort(abort.requestId())) {
-            return this;
+    private void abort(long requestId) {
+        if (!dispatcher.abort(requestId)) {
+            abortedReroutes.onAbort(requestId);
+            replicas.forEach(replica -> replica.tell(new Replica.Abort(requestId)));
         }
-        abortedReroutes.onAbort(abort.requestId());
-        replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId())));
-        return this;
     }
 
     private void onOrder(Router.Order order) {
         int[] told = up.stream()
                 .filter(index -> order.replica().orElse(index) == index)
                 .toArray();
-        var answers = getContext().spawnAnonymous(OrderAnswers.create(told.length, order.replyTo()));
+        var answers = context.spawnAnonymous(OrderAnswers.create(told.length, order.replyTo()));
         for (int index : told) {
             replicas.get(index).tell(new Replica.Order(order.order(), answers));
         }
     }
 
-    private Behavior<Router.Command> onReplicaUp(Router.ReplicaUp started) {
+    private void onReplicaUp(Router.ReplicaUp started) {
         while (replicas.size() <= started.replicaIndex()) {
             lanes.add(started.traits());
-            replicas.add(getContext().getSystem().deadLetters());
+            replicas.add(context.getSystem().deadLetters());
         }
         replicas.set(started.replicaIndex(), started.replica());
         lanes.of(started.replicaIndex()).view().setReady(started.replicaIndex(), true);
         up.set(started.replicaIndex());
         signals.onUp(started.replicaIndex());
         dispatcher.routeWaiting();
-        return this;
     }
 
-    private Behavior<Router.Command> onSetReady(Router.SetReady set) {
+    private void onSetReady(Router.SetReady set) {
         lanes.of(set.replicaIndex()).view().setReady(set.replicaIndex(), set.isReady());
         dispatcher.routeWaiting();
-        return this;
     }
 
-    private Behavior<Router.Command> onTakeDown(Router.TakeDown down) {
+    private void onTakeDown(Router.TakeDown down) {
         int index = down.replicaIndex();
         lanes.of(index).view().setReady(index, false);
         up.clear(index);
@@ -159,26 +195,5 @@ public final class RouterActor extends AbstractBehavior<Router.Command> {
         }
         replicas.get(index).tell(down.lastMessage());
         dispatcher.routeWaiting();
-        return this;
-    }
-
-    private Behavior<Router.Command> onClose(Router.Close close) {
-        close.replyTo().tell(new Router.Closed(numSubmitted, dispatcher.numWaiting()));
-        return this;
-    }
-
-    /** Handles a signal of a replica, after which it may take more requests. */
-    private <M> Function<M, Behavior<Router.Command>> signal(Consumer<M> handler) {
-        return plain(message -> {
-            handler.accept(message);
-            dispatcher.routeWaiting();
-        });
-    }
-
-    private <M> Function<M, Behavior<Router.Command>> plain(Consumer<M> handler) {
-        return message -> {
-            handler.accept(message);
-            return this;
-        };
     }
 }

@@ -2,10 +2,10 @@ package understudy.cluster.run;
 
 import java.util.function.LongConsumer;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.MetricsCollector;
@@ -14,15 +14,13 @@ import understudy.report.RequestRecord;
 import understudy.report.RunLog;
 import understudy.report.RunReport;
 
-/** Collector of the figures of a run. */
-public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollector.Command> {
+/** Collector of the figures of a run. Messages are told apart by type tests: one comes with every step. */
+public final class MetricsCollectorActor extends ExtensibleBehavior<MetricsCollector.Command> {
     private final RunLog log;
     private final LongConsumer onProgress;
     private final boolean keepsRecords;
 
-    private MetricsCollectorActor(
-            ActorContext<MetricsCollector.Command> context, ClusterSpec spec, LongConsumer onProgress) {
-        super(context);
+    private MetricsCollectorActor(ClusterSpec spec, LongConsumer onProgress) {
         this.log = new RunLog(spec.keepsTokenTimes());
         this.onProgress = onProgress;
         keepsRecords = spec.keepsRecords();
@@ -34,28 +32,38 @@ public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollect
      * @param onProgress is told how many requests have ended
      */
     public static Behavior<MetricsCollector.Command> create(ClusterSpec spec, LongConsumer onProgress) {
-        return Behaviors.setup(context -> new MetricsCollectorActor(context, spec, onProgress));
+        return Behaviors.setup(context -> new MetricsCollectorActor(spec, onProgress));
     }
 
     @Override
-    public Receive<MetricsCollector.Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(MetricsCollector.Happened.class, this::onHappened)
-                .onMessage(MetricsCollector.Report.class, this::onReport)
-                .onMessage(MetricsCollector.Collect.class, this::onCollect)
-                .build();
-    }
-
-    private Behavior<MetricsCollector.Command> onHappened(MetricsCollector.Happened happened) {
-        if (!keepsRecords) {
-            return this;
-        }
-        if (happened.event() instanceof ClusterEvent.StepEnded step) {
-            onStepEnded(step);
-        } else if (happened.event() instanceof ClusterEvent.RequestEnded request) {
-            add(request.ended());
+    public Behavior<MetricsCollector.Command> receive(
+            TypedActorContext<MetricsCollector.Command> ignored, MetricsCollector.Command command) {
+        if (command instanceof MetricsCollector.Happened happened) {
+            onHappened(happened.event());
+        } else if (command instanceof MetricsCollector.Report report) {
+            report.replyTo().tell(RunReport.soFar(log, report.replicas(), report.atNanos(), report.fleet()));
+        } else if (command instanceof MetricsCollector.Collect collect) {
+            collect.replyTo().tell(new MetricsCollector.Collected(log));
+            return Behaviors.ignore();
         }
         return this;
+    }
+
+    @Override
+    public Behavior<MetricsCollector.Command> receiveSignal(
+            TypedActorContext<MetricsCollector.Command> ignored, Signal signal) {
+        return Behaviors.unhandled();
+    }
+
+    private void onHappened(ClusterEvent event) {
+        if (!keepsRecords) {
+            return;
+        }
+        if (event instanceof ClusterEvent.StepEnded step) {
+            onStepEnded(step);
+        } else if (event instanceof ClusterEvent.RequestEnded request) {
+            add(request.ended());
+        }
     }
 
     private void onStepEnded(ClusterEvent.StepEnded step) {
@@ -65,16 +73,6 @@ public final class MetricsCollectorActor extends AbstractBehavior<MetricsCollect
         if (!step.ended().isEmpty()) {
             step.ended().forEach(this::add);
         }
-    }
-
-    private Behavior<MetricsCollector.Command> onReport(MetricsCollector.Report report) {
-        report.replyTo().tell(RunReport.soFar(log, report.replicas(), report.atNanos(), report.fleet()));
-        return this;
-    }
-
-    private Behavior<MetricsCollector.Command> onCollect(MetricsCollector.Collect collect) {
-        collect.replyTo().tell(new MetricsCollector.Collected(log));
-        return Behaviors.ignore();
     }
 
     private void add(RequestRecord ended) {

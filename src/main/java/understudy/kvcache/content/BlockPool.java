@@ -1,6 +1,7 @@
 package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import java.util.Arrays;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.eviction.BlockUse;
 import understudy.kvcache.eviction.FreeBlockQueue;
@@ -9,16 +10,21 @@ import understudy.kvcache.eviction.PrefixTable;
 /**
  * The physical KV blocks of one replica: reference counts, the prefix-hash table, and the queue of free blocks.
  *
- * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when it has no references.
+ * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when it has no references. New blocks are
+ * given out by number, and memory is taken for those alone that have been given out.
  */
 public final class BlockPool {
-    private final int[] refCounts;
+    private final int numGpuBlocks;
+    private int[] refCounts;
     private final PrefixTable prefixTable;
     private final BlockUse use;
     private final boolean goesByUse;
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
-    private final int[] released;
+
+    /** Blocks that are being released, or looked at. */
+    private int[] released = new int[16];
+
     private final IntArrayList withheld = new IntArrayList();
     private int numToWithhold;
     private int numFreeHashed;
@@ -26,25 +32,24 @@ public final class BlockPool {
     private long numEvicted;
 
     BlockPool(PoolConfig config, KvEventLog events) {
-        int numBlocks = config.numGpuBlocks();
-        this.refCounts = new int[numBlocks];
-        this.released = new int[numBlocks];
-        this.prefixTable = new PrefixTable(numBlocks);
+        numGpuBlocks = config.numGpuBlocks();
+        this.prefixTable = new PrefixTable(numGpuBlocks);
+        this.refCounts = new int[prefixTable.capacity()];
         var order = config.freeBlocks();
         goesByUse = order.evictionPolicy().goesByUse();
-        this.use = new BlockUse(goesByUse ? numBlocks : 0);
+        this.use = new BlockUse(goesByUse ? numGpuBlocks : 0);
         this.freeBlocks = order.evictionPolicy().create(prefixTable, use, order.freeOrder());
         this.events = events;
     }
 
     /** Returns the blocks of the device, those out of use included. */
     public int numGpuBlocks() {
-        return refCounts.length;
+        return numGpuBlocks;
     }
 
     /** Returns the blocks, the null block included, that are not out of use. */
     public int numBlocks() {
-        return refCounts.length - withheld.size();
+        return numGpuBlocks - withheld.size();
     }
 
     /**
@@ -54,7 +59,7 @@ public final class BlockPool {
      * @param numBlocks to be left in use, the null block included; at least 2, and at most all
      */
     void resize(int numBlocks) {
-        numToWithhold = refCounts.length - numBlocks;
+        numToWithhold = numGpuBlocks - numBlocks;
         withhold();
         while (withheld.size() > numToWithhold) {
             released[0] = withheld.popInt();
@@ -90,7 +95,7 @@ public final class BlockPool {
     }
 
     public int refCount(int block) {
-        return refCounts[block];
+        return block < refCounts.length ? refCounts[block] : 0;
     }
 
     public PrefixTable prefixTable() {
@@ -133,7 +138,8 @@ public final class BlockPool {
 
     /** Reads ahead the entries for giving out so many blocks. */
     void touchFree(int count) {
-        int numPeeked = freeBlocks.peek(released, Math.min(count, released.length));
+        makeRoomToRelease(count);
+        int numPeeked = freeBlocks.peek(released, count);
         for (int i = 0; i < numPeeked; i++) {
             if (prefixTable.isHashed(released[i])) {
                 prefixTable.touch(prefixTable.hashOf(released[i]));
@@ -143,7 +149,10 @@ public final class BlockPool {
 
     private int pollEvicted() {
         int block = freeBlocks.poll();
-        if (prefixTable.isHashed(block)) {
+        if (block >= refCounts.length) {
+            prefixTable.makeRoom(block);
+            refCounts = Arrays.copyOf(refCounts, prefixTable.capacity());
+        } else if (prefixTable.isHashed(block)) {
             events.removed(block, prefixTable.hashOf(block));
             prefixTable.remove(block);
             numFreeHashed--;
@@ -161,6 +170,7 @@ public final class BlockPool {
      * @param lastStep number of the step in which the table's request was scheduled last
      */
     public void release(int[] blockTable, int count, long lastStep) {
+        makeRoomToRelease(count);
         int numUnreferenced = 0;
         for (int i = count - 1; i >= 0; i--) {
             int block = blockTable[i];
@@ -175,6 +185,12 @@ public final class BlockPool {
         freeBlocks.release(released, numUnreferenced);
         numReleased += numUnreferenced;
         withhold();
+    }
+
+    private void makeRoomToRelease(int count) {
+        if (count > released.length) {
+            released = new int[Math.max(count, released.length * 2)];
+        }
     }
 
     /** Drops one reference of a single block, in favour of another one with the same content. */

@@ -13,7 +13,7 @@ public interface FreeBlockQueue {
     int poll();
 
     /**
-     * Looks at the blocks to be used next, if that is cheap.
+     * Looks at the blocks to be used next, if that is cheap; those that were never used are left out.
      *
      * @param blocks takes up to {@code count} of them
      * @return how many it took

@@ -1,5 +1,7 @@
 package understudy.kvcache.eviction;
 
+import java.util.Arrays;
+
 /**
  * vLLM V1's order: the block that has been free longest goes first, of one request the last block first; with {@link
  * FreeOrder#UNHASHED_FIRST}, blocks without a hash go before all others, last in first out.
@@ -7,6 +9,9 @@ package understudy.kvcache.eviction;
  * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM. A doubly
  * linked list over block ids; block 0, the null block, serves as its sentinel. Both links of a block stand side by side,
  * for the processor's cache.
+ *
+ * <p>Blocks that were never given out follow each other by number. The first of them stands in the list for all, so that
+ * links take memory for blocks that have been used only.
  */
 final class LruFreeQueue implements FreeBlockQueue {
     private static final int SENTINEL = PrefixTable.NULL_BLOCK;
@@ -14,19 +19,25 @@ final class LruFreeQueue implements FreeBlockQueue {
     private final PrefixTable prefixTable;
     private final FreeOrder freeOrder;
 
+    private final int numBlocks;
+
     /** The block after each block, and the one before it. */
-    private final int[] links;
+    private int[] links;
+
+    /** The first block that was never given out, or {@link #numBlocks}. */
+    private int firstNew = 1;
 
     private int size;
 
     LruFreeQueue(PrefixTable prefixTable, FreeOrder freeOrder) {
         this.prefixTable = prefixTable;
         this.freeOrder = freeOrder;
-        int numBlocks = prefixTable.numBlocks();
-        links = new int[numBlocks * 2];
-        for (int block = 1; block < numBlocks; block++) {
-            insertBefore(SENTINEL, block);
+        numBlocks = prefixTable.numBlocks();
+        links = new int[prefixTable.capacity() * 2];
+        if (firstNew < numBlocks) {
+            insertBefore(SENTINEL, firstNew);
         }
+        size = numBlocks - 1;
     }
 
     @Override
@@ -41,14 +52,36 @@ final class LruFreeQueue implements FreeBlockQueue {
             throw new IllegalStateException("no free block");
         }
         remove(block);
+        if (block == firstNew) {
+            insertNextNew();
+        }
         return block;
+    }
+
+    /** Puts the next block that was never given out in place of the one before it, which was the head. */
+    private void insertNextNew() {
+        firstNew++;
+        if (firstNew < numBlocks) {
+            if (firstNew * 2 >= links.length) {
+                links = Arrays.copyOf(links, PrefixTable.grown(firstNew, numBlocks) * 2);
+            }
+            int head = next(SENTINEL);
+            link(SENTINEL, firstNew);
+            link(firstNew, head);
+        }
     }
 
     @Override
     public int peek(int[] blocks, int count) {
         int numPeeked = 0;
-        for (int block = next(SENTINEL); block != SENTINEL && numPeeked < count; block = next(block)) {
-            blocks[numPeeked++] = block;
+        int numLeft = count;
+        for (int block = next(SENTINEL); block != SENTINEL && numLeft > 0; block = next(block)) {
+            if (block == firstNew) {
+                numLeft -= numBlocks - firstNew;
+            } else {
+                blocks[numPeeked++] = block;
+                numLeft--;
+            }
         }
         return numPeeked;
     }
@@ -77,10 +110,12 @@ final class LruFreeQueue implements FreeBlockQueue {
     @Override
     public int[] order() {
         var order = new int[size];
-        int block = next(SENTINEL);
-        for (int i = 0; i < size; i++) {
-            order[i] = block;
-            block = next(block);
+        int count = 0;
+        for (int block = next(SENTINEL); block != SENTINEL; block = next(block)) {
+            order[count++] = block;
+            for (int other = block + 1; block == firstNew && other < numBlocks; other++) {
+                order[count++] = other;
+            }
         }
         return order;
     }

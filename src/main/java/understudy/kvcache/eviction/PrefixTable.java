@@ -26,17 +26,54 @@ public final class PrefixTable {
     private static final byte IN_RING = 2;
 
     private final HashIndex firstBlocks;
-    private final byte[] states;
-    private final int[] nextInRing;
-    private final int[] previousInRing;
+    /** Entries for the first blocks; memory comes with use. */
+    private static final int FIRST_CAPACITY = 64;
+
+    private final int numBlocks;
+
+    /** States of the blocks that it has room for. */
+    private byte[] states;
+
+    /** Empty before there is a ring. */
+    private int[] nextInRing = {};
+
+    private int[] previousInRing = {};
+
+    /** Empty before there is a conversation. */
     private long[] owners = {};
+
     private int numHashed;
 
     public PrefixTable(int numBlocks) {
-        firstBlocks = new HashIndex(numBlocks - 1);
-        states = new byte[numBlocks];
-        nextInRing = new int[numBlocks];
-        previousInRing = new int[numBlocks];
+        this.numBlocks = numBlocks;
+        int capacity = Math.min(FIRST_CAPACITY, numBlocks);
+        firstBlocks = new HashIndex(capacity - 1);
+        states = new byte[capacity];
+    }
+
+    /** Returns the blocks from 0 on that there is room for: those that were ever given out, and some more. */
+    public int capacity() {
+        return states.length;
+    }
+
+    /** Makes room for a block that is given out the first time, and for others, so that it seldom has to. */
+    public void makeRoom(int block) {
+        int capacity = grown(block, numBlocks);
+        states = Arrays.copyOf(states, capacity);
+        if (nextInRing.length > 0) {
+            nextInRing = Arrays.copyOf(nextInRing, capacity);
+            previousInRing = Arrays.copyOf(previousInRing, capacity);
+        }
+        if (owners.length > 0) {
+            int numOwners = owners.length;
+            owners = Arrays.copyOf(owners, capacity);
+            Arrays.fill(owners, numOwners, capacity, NOBODY);
+        }
+    }
+
+    /** Returns the length of an array by block that has become too short for a block: twice as long, if so many there are. */
+    static int grown(int block, int numBlocks) {
+        return Math.min(numBlocks, block * 2);
     }
 
     /** Returns the first block with this hash, or {@link #NULL_BLOCK} if there is none. */
@@ -55,11 +92,11 @@ public final class PrefixTable {
     }
 
     int numBlocks() {
-        return states.length;
+        return numBlocks;
     }
 
     public boolean isHashed(int block) {
-        return states[block] != UNHASHED;
+        return block < states.length && states[block] != UNHASHED;
     }
 
     public long hashOf(int block) {
@@ -109,6 +146,10 @@ public final class PrefixTable {
     }
 
     private void addToRing(int first, int block) {
+        if (nextInRing.length == 0) {
+            nextInRing = new int[states.length];
+            previousInRing = new int[states.length];
+        }
         int last = states[first] == ALONE ? first : previousInRing[first];
         nextInRing[last] = block;
         previousInRing[block] = last;

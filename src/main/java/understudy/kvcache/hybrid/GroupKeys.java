@@ -3,6 +3,7 @@ package understudy.kvcache.hybrid;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.Arrays;
 import java.util.function.LongConsumer;
 import understudy.kvcache.content.KvEventLog;
 import understudy.kvcache.eviction.PrefixTable;
@@ -17,7 +18,9 @@ final class GroupKeys extends KvEventLog {
 
     private static final LongArrayList NONE = new LongArrayList();
 
-    private final byte[] groupOf;
+    /** The group of each block that was ever inserted; it grows with them. */
+    private byte[] groupOf = {};
+
     private final Int2ObjectOpenHashMap<LongArrayList> promptEnds = new Int2ObjectOpenHashMap<>();
 
     /** Keys put into the table since planning of the current step began. */
@@ -26,9 +29,8 @@ final class GroupKeys extends KvEventLog {
     private long step = -1;
     private int numSecondKeysLost;
 
-    GroupKeys(int numBlocks, boolean recordsEvents) {
+    GroupKeys(boolean recordsEvents) {
         super(recordsEvents);
-        groupOf = new byte[numBlocks];
     }
 
     /** Begins the planning of a step: blocks of earlier steps are no longer fresh. */
@@ -44,9 +46,16 @@ final class GroupKeys extends KvEventLog {
     }
 
     void insert(PrefixTable table, int block, int group, long hash, long conversation) {
-        groupOf[block] = (byte) group;
+        setGroup(block, group);
         table.insert(block, key(group, hash), conversation);
         fresh.add(key(group, hash));
+    }
+
+    private void setGroup(int block, int group) {
+        if (block >= groupOf.length) {
+            groupOf = Arrays.copyOf(groupOf, Math.max(64, block * 2));
+        }
+        groupOf[block] = (byte) group;
     }
 
     /** Returns whether a block was made findable in the step that is being planned. */
@@ -73,7 +82,7 @@ final class GroupKeys extends KvEventLog {
         if (promptEndsOf(block).contains(key)) {
             return false;
         }
-        groupOf[block] = (byte) group;
+        setGroup(block, group);
         promptEnds.computeIfAbsent(block, b -> new LongArrayList()).add(key);
         if (!table.isHashed(block)) {
             table.insert(block, key, conversation);

@@ -28,7 +28,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
 
     /** Creates an empty cache. */
     public HybridKvCache(HybridConfig config) {
-        this(config, new GroupKeys(config.numGpuBlocks(), config.recordsEvents()));
+        this(config, new GroupKeys(config.recordsEvents()));
     }
 
     private HybridKvCache(HybridConfig config, GroupKeys keys) {

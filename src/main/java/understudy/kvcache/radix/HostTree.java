@@ -31,7 +31,7 @@ final class HostTree extends RadixTree {
 
     RadixNode best;
 
-    private final PageList hostFree = new PageList();
+    private final PageList hostFree;
     private final int hostSize;
     private final RadixConfig.Hierarchy config;
     private final boolean writesBack;
@@ -87,9 +87,7 @@ final class HostTree extends RadixTree {
         this.config = hierarchy;
         link = hierarchy.link() == null ? null : new HostLink(hierarchy.link());
         int numPages = hierarchy.hostTokens() / pageSize + 1;
-        for (int page = 0; page < numPages; page++) {
-            hostFree.addLast(page);
-        }
+        hostFree = new PageList(0, numPages);
         hostSize = numPages * pageSize;
         var behind = hierarchy.storage();
         storage = behind == null ? null : new HostStorage(behind, pageSize, hostSize, this);
@@ -186,7 +184,6 @@ final class HostTree extends RadixTree {
         if (length == 0) {
             return;
         }
-        root.access = tick();
         var node = root;
         int at = 0;
         while (at < length) {

@@ -1,86 +1,88 @@
 package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntArrays;
-import java.util.Arrays;
 
-/** Numbers of pages in an order, with two ends. */
+/**
+ * Numbers of pages in an order, with two ends. Pages that were never taken out follow each other by number, and take no
+ * memory: the list is what was put in front of them, they themselves, and what was put behind.
+ */
 final class PageList {
-    private int[] ring = new int[16];
-    private int first;
-    private int size;
+    private final PageRing front = new PageRing();
+    private final PageRing back = new PageRing();
+    private int firstNew;
+    private int endOfNew;
 
-    int size() {
-        return size;
+    /** Creates an empty list. */
+    PageList() {}
+
+    /** Creates a list of all pages from one on to before another one. */
+    PageList(int first, int end) {
+        firstNew = first;
+        endOfNew = end;
     }
 
-    int get(int index) {
-        return ring[(first + index) & (ring.length - 1)];
+    int size() {
+        return front.size() + endOfNew - firstNew + back.size();
+    }
+
+    /** Returns for how many pages it has memory. */
+    int capacity() {
+        return front.capacity() + back.capacity();
     }
 
     int removeFirst() {
-        if (size == 0) {
-            throw new IllegalStateException("there is no free page");
+        if (front.size() > 0) {
+            return front.removeFirst();
         }
-        int page = ring[first];
-        first = (first + 1) & (ring.length - 1);
-        size--;
-        return page;
+        return firstNew < endOfNew ? firstNew++ : back.removeFirst();
     }
 
     void addLast(int page) {
-        grow(1);
-        ring[(first + size++) & (ring.length - 1)] = page;
+        back.addLast(page);
     }
 
     void addLast(int[] pages, int from, int to) {
-        grow(to - from);
-        for (int i = from; i < to; i++) {
-            ring[(first + size++) & (ring.length - 1)] = pages[i];
-        }
+        back.addLast(pages, from, to);
     }
 
     /** Puts pages in front of all others, in their order. */
     void addFirst(int[] pages, int count) {
-        grow(count);
-        for (int i = count - 1; i >= 0; i--) {
-            first = (first - 1) & (ring.length - 1);
-            ring[first] = pages[i];
-            size++;
-        }
+        (firstNew < endOfNew ? front : back).addFirst(pages, count);
     }
 
     /** Takes all of another list, and sorts. */
     void mergeSorted(PageList other) {
-        int count = size + other.size;
-        var all = Arrays.copyOf(toArray(), count);
-        System.arraycopy(other.toArray(), 0, all, size, other.size);
+        var all = new int[size() + other.size()];
+        copyTo(all, 0);
+        other.copyTo(all, size());
         IntArrays.unstableSort(all);
         other.clear();
         clear();
-        addLast(all, 0, count);
+        addLast(all, 0, all.length);
     }
 
-    void clear() {
-        first = 0;
-        size = 0;
+    private void clear() {
+        front.clear();
+        back.clear();
+        firstNew = endOfNew;
     }
 
     int[] toArray() {
-        var pages = new int[size];
-        for (int i = 0; i < size; i++) {
-            pages[i] = get(i);
-        }
+        var pages = new int[size()];
+        copyTo(pages, 0);
         return pages;
     }
 
-    private void grow(int count) {
-        if (size + count > ring.length) {
-            var larger = new int[Integer.highestOneBit(size + count) * 2];
-            for (int i = 0; i < size; i++) {
-                larger[i] = get(i);
-            }
-            ring = larger;
-            first = 0;
+    private void copyTo(int[] pages, int offset) {
+        int at = offset;
+        for (int i = 0; i < front.size(); i++) {
+            pages[at++] = front.get(i);
+        }
+        for (int page = firstNew; page < endOfNew; page++) {
+            pages[at++] = page;
+        }
+        for (int i = 0; i < back.size(); i++) {
+            pages[at++] = back.get(i);
         }
     }
 }

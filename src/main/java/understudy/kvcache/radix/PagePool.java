@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 class PagePool {
     private final int pageSize;
-    private final PageList free = new PageList();
+    private final PageList free;
     private final @Nullable PageList released;
     private final IntArrayList group = new IntArrayList();
     private boolean isGrouping;
@@ -21,9 +21,7 @@ class PagePool {
     PagePool(int pageSize, int first, int numPages, boolean needSort) {
         this.pageSize = pageSize;
         released = needSort ? new PageList() : null;
-        for (int i = 0; i < numPages; i++) {
-            free.addLast(first + i);
-        }
+        free = new PageList(first, first + numPages);
     }
 
     final int pageSize() {

@@ -7,20 +7,17 @@ import java.util.Arrays;
  * mem_cache/swa_memory_pool.py}). A page of the first is tied to one of the second, or to none any more.
  */
 final class WindowPool extends PagePool {
-    private final PageList windowFree = new PageList();
+    private final PageList windowFree;
 
-    /** The window's page of each page, or 0. */
-    private final int[] windowPages;
+    /** The window's page of each page that was ever taken, or 0; pages are first taken by number. */
+    private int[] windowPages = new int[16];
 
     private final int numWindowPages;
 
     WindowPool(int pageSize, int numPages, int numWindowPages) {
         super(pageSize, 1, numPages, false);
         this.numWindowPages = numWindowPages;
-        windowPages = new int[numPages + 1];
-        for (int page = 1; page <= numWindowPages; page++) {
-            windowFree.addLast(page);
-        }
+        windowFree = new PageList(1, numWindowPages + 1);
     }
 
     /** Returns the free tokens of the pool for full attention. */
@@ -41,6 +38,9 @@ final class WindowPool extends PagePool {
     @Override
     int take() {
         int page = super.take();
+        if (page >= windowPages.length) {
+            windowPages = Arrays.copyOf(windowPages, page * 2);
+        }
         windowPages[page] = windowFree.removeFirst();
         return page;
     }
@@ -59,7 +59,7 @@ final class WindowPool extends PagePool {
             numBad += counts[page] == 1 ? 0 : 1;
         }
         for (int page : order().toArray()) {
-            numBad += windowPages[page] == 0 ? 0 : 1;
+            numBad += page >= windowPages.length || windowPages[page] == 0 ? 0 : 1;
         }
         return numBad;
     }

@@ -136,7 +136,7 @@ final class KvBlockManagerTest {
         var audited = replica.expectMessageClass(KvBlockManager.Audited.class);
         assertThat(audited.audit().isConserved()).isTrue();
         assertThat(audited.audit().numInUse()).isEqualTo(3);
-        assertThat(audited.freeOrder().size()).isEqualTo(6);
+        assertThat(audited.audit().numFree()).isEqualTo(6);
     }
 
     private ActorRef<KvBlockManager.Command> spawn() {

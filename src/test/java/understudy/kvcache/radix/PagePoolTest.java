@@ -2,7 +2,16 @@ package understudy.kvcache.radix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class PagePoolTest {
 
@@ -15,5 +24,55 @@ final class PagePoolTest {
 
         assertThat(pool.takeAll(4)).isNull();
         assertThat(pool.takeAll(3)).containsExactly(1, 3, 4);
+    }
+
+    /** Pages of one token go behind, larger ones in front; both in a list that has them all and in one that has those used. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void order_isThatOfAListOfAllPages(int pageSize) {
+        var pool = new PagePool(pageSize, 1, 60, false);
+        var free = IntStream.rangeClosed(1, 60).boxed().collect(Collectors.toCollection(ArrayList::new));
+        var held = new ArrayList<Integer>();
+        var random = new Random(5);
+        for (int i = 0; i < 2_000; i++) {
+            int count = random.nextInt(6);
+            if (random.nextBoolean() && count <= free.size()) {
+                var taken = pool.takeAll(count);
+                assertThat(taken).containsExactly(toArray(free.subList(0, count)));
+                held.addAll(free.subList(0, count));
+                free.subList(0, count).clear();
+            } else {
+                Collections.shuffle(held, random);
+                var freed = new ArrayList<>(held.subList(0, Math.min(count, held.size())));
+                held.subList(0, freed.size()).clear();
+                pool.free(toArray(freed), 0, freed.size());
+                if (pageSize == 1) {
+                    free.addAll(freed);
+                } else {
+                    Collections.sort(freed);
+                    free.addAll(0, freed);
+                }
+            }
+            assertThat(pool.order().toArray()).containsExactly(toArray(free));
+            assertThat(pool.size()).isEqualTo(free.size() * pageSize);
+        }
+    }
+
+    private static int[] toArray(List<Integer> pages) {
+        return pages.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** A hundred pages at a time, each taken again after all others: memory is for a thousand of a million. */
+    @Test
+    void memory_isTakenForPagesThatWereUsed() {
+        var pool = new PagePool(1, 1, 1_000_000, false);
+        assertThat(pool.order().capacity()).isZero();
+
+        for (int i = 0; i < 10; i++) {
+            pool.free(Objects.requireNonNull(pool.takeAll(100)), 0, 100);
+        }
+
+        assertThat(pool.order().capacity()).isBetween(1_000, 2_048);
+        assertThat(pool.size()).isEqualTo(1_000_000);
     }
 }
