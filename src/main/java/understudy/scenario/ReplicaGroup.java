@@ -89,6 +89,7 @@ public record ReplicaGroup(
             throw cluster.unusable(GROUPS, "which have no replica");
         }
         requireOnePageSize(cluster, groups);
+        requireOneStore(cluster, groups);
         return comparable(groups);
     }
 
@@ -104,6 +105,22 @@ public record ReplicaGroup(
                             GROUPS,
                             "of which those with the roles prefill and decode hand each other KV, and must have one"
                                     + " engine.kind, not " + String.join(" and ", kinds));
+        }
+    }
+
+    /** Engines that move their pages to a store by themselves find there what is theirs. */
+    private static void requireOneStore(Section cluster, List<ReplicaGroup> groups) {
+        boolean isShared =
+                groups.stream().anyMatch(group -> group.engine.kvCache().storage() == KvSource.STORE);
+        long numStores = groups.stream()
+                .flatMap(group -> group.stores.stream())
+                .filter(KvStoreSpec::isShared)
+                .distinct()
+                .count();
+        if (isShared && numStores > 1) {
+            throw cluster.unusable(
+                    GROUPS,
+                    "which share one store: they must have one model, one page-size and the same kv-cache.tiers.store");
         }
     }
 

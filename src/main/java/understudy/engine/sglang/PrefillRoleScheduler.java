@@ -71,8 +71,8 @@ final class PrefillRoleScheduler extends RoleScheduler {
     @Override
     void beginTurn() {
         takeBootstrapped();
-        if (abortedChunk != null) {
-            endAbortedChunk(abortedChunk);
+        if (isChunkAborted) {
+            endAbortedChunk(chunkedRequest());
         }
         isFull = false;
         pollWaiting();
@@ -127,11 +127,9 @@ final class PrefillRoleScheduler extends RoleScheduler {
 
     @Override
     void endAbortedChunk(SglangRequest request) {
-        if (request == chunked) {
-            request.requirePeer().abort();
-            request.isHandshakePending = false;
-            returnMetadata(request);
-        }
+        request.requirePeer().abort();
+        request.isHandshakePending = false;
+        returnMetadata(request);
         super.endAbortedChunk(request);
     }
 

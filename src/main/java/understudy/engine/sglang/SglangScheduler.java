@@ -57,7 +57,8 @@ public class SglangScheduler {
     /** The only request whose prefill is unfinished ({@code chunked_req}). */
     @Nullable SglangRequest chunked;
 
-    @Nullable SglangRequest abortedChunk;
+    /** Whether it was given up since the last turn. */
+    boolean isChunkAborted;
 
     private @Nullable SglangRequest endedChunk;
 
@@ -175,7 +176,7 @@ public class SglangScheduler {
      */
     public boolean abort(SglangRequest request) {
         if (request == chunked) {
-            abortedChunk = request;
+            isChunkAborted = true;
         }
         boolean isGone = leaveQueue(request);
         if (!request.isFinished && (running.contains(request) || lastRequests.contains(request))) {
@@ -211,8 +212,8 @@ public class SglangScheduler {
             arrivals.clear();
             left.clear();
         }
-        if (abortedChunk != null) {
-            endAbortedChunk(abortedChunk);
+        if (isChunkAborted) {
+            endAbortedChunk(chunkedRequest());
         }
         cacheChunk();
         mergeLast();
@@ -270,18 +271,15 @@ public class SglangScheduler {
         }
     }
 
+    /** Ends the request whose prefill goes on, since it is given up. */
     void endAbortedChunk(SglangRequest request) {
-        if (request == chunked) {
-            endedChunk = request;
-            request.isFinished = true;
-            request.isAborting = false;
-            request.hasFailed = true;
-            drop(request);
-            chunked = null;
-            abortedChunk = null;
-        } else if (request.isFinished || request.slot == 0) {
-            abortedChunk = null;
-        }
+        endedChunk = request;
+        request.isFinished = true;
+        request.isAborting = false;
+        request.hasFailed = true;
+        drop(request);
+        chunked = null;
+        isChunkAborted = false;
     }
 
     final void drop(SglangRequest request) {
@@ -608,9 +606,6 @@ public class SglangScheduler {
         for (int i = 0; i < count; i++) {
             int place = outcome.added.getInt(i);
             var request = place == PrefillAdder.CHUNK ? chunkedRequest() : sorted.get(place);
-            if (place == PrefillAdder.CHUNK) {
-                request.numFillTokens = request.numTokens();
-            }
             request.end = outcome.ends.getInt(i);
             numTokens[i] = request.end - outcome.prefixes.getInt(i);
             plan.numPrefillTokens += numTokens[i];
@@ -661,7 +656,7 @@ public class SglangScheduler {
         plan.batch = new SglangBatch(mode, requests, numTokens, outcome.prefixes.toIntArray(), chunked, ++numForwards);
     }
 
-    private SglangRequest chunkedRequest() {
+    final SglangRequest chunkedRequest() {
         var request = chunked;
         if (request == null) {
             throw new IllegalStateException("no prefill was going on");

@@ -23,8 +23,6 @@ class RadixTree {
     /** Priority that is lower than each of a request. */
     private static final long ROOT_PRIORITY = Long.MIN_VALUE;
 
-    private static final int TIME_SHIFT = 20;
-
     final int pageSize;
     final RadixNode root;
 
@@ -64,7 +62,6 @@ class RadixTree {
         this.keysArePairs = keysArePairs;
         firstPage = new int[pageSize + (keysArePairs ? 1 : 0)];
         root = newNode("", ROOT_PRIORITY);
-        root.locks = 1;
         matched = root;
     }
 
@@ -104,9 +101,9 @@ class RadixTree {
         return policy;
     }
 
-    /** Returns the next time; between two there is room for those of the nodes above one. */
+    /** Returns the next time. */
     final long tick() {
-        return ++clock << TIME_SHIFT;
+        return ++clock;
     }
 
     /** Returns the tokens in whole pages of keys that so many tokens have. */
@@ -137,7 +134,6 @@ class RadixTree {
             return;
         }
         long now = tick();
-        root.access = now;
         int at = 0;
         while (at < length) {
             var child = child(matched, tokens, extraKey, at);
@@ -164,10 +160,8 @@ class RadixTree {
     int insert(TokenSource tokens, String extraKey, int numTokens, int[] pages, long priority, boolean isChunked) {
         int length = keyLength(numTokens);
         var node = root;
-        node.access = tick();
-        node.priority = Math.max(node.priority, priority);
         int at = 0;
-        long now = node.access;
+        long now = tick();
         while (at < length) {
             var child = child(node, tokens, extraKey, at);
             if (child == null) {

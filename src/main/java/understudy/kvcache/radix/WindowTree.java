@@ -66,7 +66,7 @@ final class WindowTree extends RadixTree {
         freshen(matched);
         long now = tick();
         for (var above = matched; above != null; above = above.parent) {
-            above.access = now--;
+            above.access = now;
         }
     }
 
@@ -87,8 +87,6 @@ final class WindowTree extends RadixTree {
             int numGone) {
         int length = keyLength(numTokens);
         var node = root;
-        node.access = tick();
-        node.priority = Math.max(node.priority, priority);
         int at = 0;
         while (at < length) {
             var child = child(node, tokens, extraKey, at);

@@ -208,6 +208,49 @@ final class PrefillDecodeTest {
         }
     }
 
+    /**
+     * News take 20 ms. The handshake ends at 4 + 25 = 29 ms, and the places of the engine that dies at 35 ms are announced at 49
+     * ms; by then the request is the other one's, whose handshake ends at 39 + 25 = 64 ms, whose places are announced at 84 ms,
+     * and which has the KV at 84 + 10 + (1 + 7 + 20) = 122 ms.
+     */
+    @Test
+    void announcementOfAnEngineThatHasDied_doesNotCount() {
+        String late = """
+            cluster.groups = [{ name = p, replicas = 1, role = prefill }, { name = d, replicas = 2, role = decode }]
+            kv-cache.transfer.notify = 20ms, faults.on-crash = reroute, router.policy = round-robin
+            """;
+        try (var cluster = start(late)) {
+            var request = cluster.submit(100, 1);
+            advance(cluster, 35);
+            cluster.inject(new Fault.Crash(1));
+            advance(cluster, 1000);
+
+            assertThat(request.replicaIndex()).isEqualTo(2);
+            assertThat(request.tokenNanos()).containsExactly(122 * MILLI);
+        }
+    }
+
+    /** A prompt of 100 tokens is too long for one of the engines: the other one is told, and has nothing left of it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"p", "d"})
+    void promptThatOneEngineRefuses_leavesNothingBehind(String small) {
+        String groups = """
+            engine.sglang.num-reserved-decode-tokens = 16
+            cluster.groups = [
+              { name = p, role = prefill, engine.sglang.max-total-tokens = %s }
+              { name = d, role = decode, engine.sglang.max-total-tokens = %s }
+            ]
+            """.formatted(small.equals("p") ? 96 : 1000, small.equals("d") ? 96 : 1000);
+        try (var cluster = start(groups)) {
+            var request = cluster.submit(100, 1);
+            advance(cluster, 1000);
+
+            assertThat(request.isEnded()).isTrue();
+            cluster.check().hasUnfinished(0);
+            assertThat(cluster.resetPrefixCache()).isTrue();
+        }
+    }
+
     @Test
     void crashOfTheDecodingEngine_resumesBehindTheTokens() {
         try (var cluster = start(TWO_AND_TWO + "faults.on-crash = resume, router.policy = round-robin")) {

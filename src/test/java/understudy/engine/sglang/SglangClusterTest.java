@@ -8,6 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.cluster.RequestEvent;
 import understudy.faults.Fault;
 import understudy.fuzz.Fuzzer;
 import understudy.fuzz.MemoryCheck;
@@ -194,6 +195,31 @@ final class SglangClusterTest {
             assertThat(first.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI);
             assertThat(second.tokenNanos()).containsExactly(firstTokenMillis * MILLI);
             cluster.check().hasCompleted(2);
+        }
+    }
+
+    /**
+     * A pool of 100 tokens, whose copies take 1 s each. The first answer ends with 10 + 19 tokens, which stay while they are
+     * copied. The second was admitted beside it, since only 0.7 of what the first may need was counted: 10 + 64 + 1 < 90 - 14.
+     * Alone it needs 74 of the 71 that are left.
+     */
+    @Test
+    void decodeThatDoesNotFitAlone_fails() {
+        String slow = """
+            latency.llm = llama-3.1-8b
+            kv-cache.tiers.host { bandwidth = 0.000131072, bandwidth-both-ways = 0.000262144 }
+            engine.sglang { enable-hierarchical-cache = true, max-total-tokens = 100, disable-overlap-schedule = true }
+            """;
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + slow)) {
+            var first = cluster.submit(10, 20);
+            cluster.advance(Duration.ofMillis(5));
+            var second = cluster.submit(10, 64);
+            cluster.advance(Duration.ofSeconds(2));
+
+            assertThat(first.tokenNanos()).hasSize(20);
+            assertThat(second.failed().cause()).isEqualTo(RequestEvent.FailureCause.OUT_OF_MEMORY);
+            assertThat(second.failed().reason()).startsWith("Out of memory even after retracting all other requests");
+            cluster.check().hasCompleted(1).hasFailed(1).hasUnfinished(0);
         }
     }
 

@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import understudy.fuzz.RunCheck;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
@@ -87,6 +89,43 @@ final class SglangStorageTest {
         }
     }
 
+    /** The first group's engines have no storage; the second group's have one together. */
+    @Test
+    void groups_haveTheStoreOfTheFirstThatHasOne() {
+        String groups = """
+            engine.max-model-len = 300
+            cluster.groups = [
+              { name = vllm, replicas = 1, engine.kind = vllm, kv-cache.num-gpu-blocks = 100 }
+              { name = sglang, replicas = 2, engine { kind = sglang, sglang {
+                enable-hierarchical-cache = true, hicache-storage-backend = mooncake, prefetch-threshold = 10
+                max-total-tokens = 400, hicache-storage-prefetch-policy = wait-complete } } }
+            ]
+            """;
+        String settings = SETTINGS.substring(SETTINGS.indexOf("latency.llm"), SETTINGS.indexOf("engine.sglang {"));
+        try (var cluster = EmulatedCluster.startPaused(settings.replaceFirst("kv-cache.tiers.store.*", "") + groups)) {
+            for (int i = 0; i < 3; i++) {
+                cluster.submit(prompt(100), 1);
+                cluster.advance(Duration.ofMillis(100));
+            }
+
+            assertThat(cluster.report().own().get(0).figures())
+                    .filteredOn(figure -> figure.key().equals("prefetched_tokens"))
+                    .extracting(figure -> figure.value())
+                    .containsExactly(100.0);
+            cluster.check().hasCompleted(3);
+        }
+    }
+
+    /** Pages of one group would be found by another one that cannot read them. */
+    @Test
+    void groupsWithOtherPages_cannotShareAStore() {
+        String groups = "cluster.groups = [{ name = a }, { name = b, engine.sglang.page-size = 4 }]";
+
+        assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + groups))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("share one store: they must have one model, one page-size and the same");
+    }
+
     /** A file is each replica's own: the second one finds nothing, after the disk's 0.1 ms. */
     @Test
     void files_areEachReplicasOwn() {
@@ -102,21 +141,27 @@ final class SglangStorageTest {
         }
     }
 
-    /** While a prompt waits for what is fetched until 136 ms, one of 5 tokens that came behind it is computed. */
+    /**
+     * While two prompts wait for what is fetched until 136 and 236 ms, one of 5 tokens that came behind them is computed, though
+     * there is one seat.
+     */
     @Test
     void fetch_isPassedOver() {
-        try (var cluster = EmulatedCluster.startPaused(SETTINGS + WAIT)) {
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + WAIT + "engine.sglang.max-running-requests = 1")) {
             cluster.submit(prompt(100), 1);
             cluster.advance(Duration.ofMillis(30));
             assertThat(cluster.resetPrefixCache()).isTrue();
             var first = cluster.submit(prompt(121), 1);
+            var second = cluster.submit(prompt(110), 1);
             cluster.advance(Duration.ofMillis(10));
-            var second = cluster.submit(new Prompt(new TokenIds(9, 9, 9, 9, 9)), 1);
+            var third = cluster.submit(new Prompt(new TokenIds(9, 9, 9, 9, 9)), 1);
             cluster.advance(Duration.ofSeconds(1));
 
-            assertThat(second.tokenNanos()).containsExactly(54 * MILLI);
+            assertThat(third.tokenNanos()).containsExactly(54 * MILLI);
             assertThat(first.tokenNanos()).containsExactly(146 * MILLI);
-            cluster.check().hasCompleted(3).hasPrefixCacheHits(100);
+            assertThat(second.tokenNanos()).containsExactly(246 * MILLI);
+            // 109 of the second are the first's by then: all but the last token.
+            cluster.check().hasCompleted(4).hasPrefixCacheHits(100 + 109);
         }
     }
 
@@ -185,7 +230,11 @@ final class SglangStorageTest {
                 "7 | max-queued-requests = 3, req-waiting-timeout = 50ms,"
                         + " hicache-storage-prefetch-policy = wait-complete",
                 "8 | enable-priority-scheduling = true, max-running-requests = 2,"
-                        + " priority-scheduling-preemption-threshold = 0, hicache-storage-prefetch-policy = wait-complete"
+                        + " priority-scheduling-preemption-threshold = 0, hicache-storage-prefetch-policy = wait-complete",
+                // Ranks that step together.
+                "9 | hicache-storage-prefetch-policy = wait-complete }, latency { llm = \"\", data-parallel-size = 2",
+                "10 | disable-overlap-schedule = false, hicache-storage-prefetch-policy = timeout,"
+                        + " prefetch-timeout-base = 5ms }, latency { llm = \"\", data-parallel-size = 2"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())

@@ -8,6 +8,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.connector.StorageWord;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
@@ -142,6 +145,49 @@ final class BlockEventsTest {
             assertThat(one.hasParent()).isEqualTo(i > 0);
             assertThat(one.parentHash()).isEqualTo(i == 0 ? 0 : hashes.getLong(i - 1));
         }
+    }
+
+    /**
+     * Of 14 tokens 13 come from the storage, with 3 blocks of 4, and are told of on the host. When they are loaded they are told
+     * of on the device, and what made room on the host for 490 tokens is told, too.
+     */
+    @Test
+    void tokensOfTheStorage_areToldOfAsCopies() {
+        var storage = new RadixConfig.Storage(KvSource.STORE, RadixConfig.PrefetchPolicy.BEST_EFFORT, 10, 0, 0);
+        var cache = new Cache(
+                1,
+                4,
+                null,
+                new RadixConfig.Hierarchy(500, RadixConfig.WritePolicy.WRITE_THROUGH_SELECTIVE, 0, 0, null, storage));
+        var prompt = prompt(IntStream.range(0, 14).toArray());
+        fetch(cache.memory, prompt, 13);
+
+        var hashes = new LongArrayList(Arrays.copyOf(prompt.blockHashes(new Xxh3BlockHasher(4)), 3));
+        assertThat(cache.published()).containsExactly(new KvEvent.HostStored(hashes));
+        cache.run(prompt);
+        assertThat(cache.published())
+                .hasSize(3)
+                .allSatisfy(event -> assertThat(event).isInstanceOf(KvEvent.Stored.class));
+
+        cache.memory.makeRoom(NUM_TOKENS);
+        fetch(cache.memory, prompt(IntStream.range(100, 590).toArray()), 490);
+        assertThat(cache.published()).contains(new KvEvent.Removed(hashes), new KvEvent.HostRemoved(hashes));
+    }
+
+    private static void fetch(RadixMemory memory, Prompt prompt, int numFound) {
+        var storage = Objects.requireNonNull(memory.storage());
+        for (var word : storage.takeWords()) {
+            if (word instanceof StorageWord.Prepare prepare) {
+                storage.onPrepared(prepare.job(), 0);
+            }
+        }
+        memory.beginFetch(RadixLookup.of(7, prompt, index -> 1_000 + index, 0), 7, prompt.length());
+        long job = ((StorageWord.Find) storage.takeWords().get(0)).job();
+        storage.onFound(job, numFound);
+        for (int numPages = 0; numPages < numFound; numPages += 128) {
+            storage.onMoved(job, false);
+        }
+        memory.endFetch(7);
     }
 
     private static RadixConfig.Hierarchy hierarchy(RadixConfig.WritePolicy policy, int hostTokens) {

@@ -325,6 +325,7 @@ final class HostStorageTest {
 
         // 60 less 40 are too few for 30.
         assertThat(words()).noneMatch(StorageWord.Find.class::isInstance);
+        assertThat(numFound(2, 40)).isEqualTo(40);
         storage().onPrepared(0, 0);
         memory.beginFetch(lookup(1, 500, 530), 1, 30);
         assertThat(words()).anyMatch(StorageWord.Find.class::isInstance);
