@@ -15,6 +15,7 @@ import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.Fault;
 import understudy.faults.ReplicaState;
+import understudy.figure.OwnFigure;
 import understudy.figure.OwnFigures;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
@@ -156,6 +157,26 @@ public sealed interface ClusterEvent {
         }
     }
 
+    /**
+     * Push of a request's KV to or from a replica that has ended; each of the two tells its own side.
+     *
+     * @param isMet whether both replicas knew each other, or, where prompts are computed, of places
+     * @param bootstrapNanos how long the request waited for that
+     * @param placesNanos how long it waited for places after that; 0 where prompts are computed
+     * @param transferNanos how long it waited for the end of the transfer then, or 0 if it did not come to that
+     * @param bytes of all pieces
+     */
+    record KvPushEnded(
+            int replicaIndex,
+            long requestId,
+            boolean isMet,
+            boolean isFailed,
+            long bootstrapNanos,
+            long placesNanos,
+            long transferNanos,
+            long bytes)
+            implements ClusterEvent {}
+
     /** KV cache of a replica, after a step or when it has changed between steps. */
     record KvCacheChanged(int replicaIndex, KvCacheState kvCache) implements ClusterEvent {}
 
@@ -211,6 +232,7 @@ public sealed interface ClusterEvent {
      * @param numDeferred how many of those that wait could not be admitted when it was their turn
      * @param numPreemptions how often a request lost its blocks
      * @param adapters LoRA adapters of its requests
+     * @param queues how full queues are that only its family of engines has
      */
     record EngineLoad(
             int numRunning,
@@ -218,8 +240,9 @@ public sealed interface ClusterEvent {
             int numDeferred,
             long numRequests,
             long numPreemptions,
-            AdapterUse adapters) {
-        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0, 0, AdapterUse.NONE);
+            AdapterUse adapters,
+            List<OwnFigure> queues) {
+        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0, 0, AdapterUse.NONE, List.of());
     }
 
     /**
@@ -228,6 +251,7 @@ public sealed interface ClusterEvent {
      * @param usage share of blocks that are referenced, 0 to 1
      * @param prefixCache lookups since the start of the run
      * @param events changes of the prefix table since the last time, in order; none unless the subscriber wants them
+     * @param own counts since the memory's start, and levels, that only memories of its family have
      * @param traffic with other memories: transfers since the last time, all else since the memory's start; null without a
      *     connector
      */
@@ -238,6 +262,7 @@ public sealed interface ClusterEvent {
             PrefixCacheStats prefixCache,
             int blockSize,
             List<KvEvent> events,
+            List<OwnFigure> own,
             @Nullable KvTraffic traffic) {}
 
     /**

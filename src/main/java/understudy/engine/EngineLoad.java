@@ -1,6 +1,8 @@
 package understudy.engine;
 
+import java.util.List;
 import understudy.engine.lora.AdapterUse;
+import understudy.figure.OwnFigure;
 import understudy.figure.OwnFigures;
 
 /** Unfinished requests of an engine: how many there are, and where, as its replica reports them. */
@@ -34,6 +36,11 @@ public interface EngineLoad {
     /** Returns what only this family of engines has and what changes over a run, as it is now; asked for after each step. */
     default OwnFigures course() {
         return OwnFigures.NONE;
+    }
+
+    /** Returns how full queues are that only this family of engines has; asked for if anybody is told of the load. */
+    default List<OwnFigure> queues() {
+        return List.of();
     }
 
     /** Returns the exception for an engine that has requests, and nothing for its device to do. */

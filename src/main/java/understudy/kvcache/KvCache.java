@@ -179,6 +179,11 @@ public interface KvCache {
         return List.of();
     }
 
+    /** Returns counts and levels of such a kind that change in steps, as they are now. */
+    default List<OwnFigure> levels() {
+        return List.of();
+    }
+
     /** Returns the content of the memory now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);
 

@@ -73,6 +73,15 @@ final class SglangMetricsTest {
     }
 
     @Test
+    void prefills_areAStage() {
+        assertThat(page.samples())
+                .filteredOn(sample -> sample.name().equals("sglang:per_stage_req_latency_seconds_count"))
+                .singleElement()
+                .satisfies(sample -> assertThat(sample.toString()).contains("prefill_forward"))
+                .satisfies(sample -> assertThat(sample.value()).isEqualTo(2));
+    }
+
+    @Test
     void vllmsFamilies_haveNoSeries() {
         assertThat(page.samples()).noneMatch(sample -> sample.name().startsWith("vllm:"));
     }

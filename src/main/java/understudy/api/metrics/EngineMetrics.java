@@ -90,6 +90,8 @@ public final class EngineMetrics implements ClusterLink.Watcher {
             onLoad(changed.replicaIndex(), changed.load());
         } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
             onKvCache(changed.replicaIndex(), changed.kvCache());
+        } else if (event instanceof ClusterEvent.KvPushEnded push) {
+            replicas.getOrDefault(push.replicaIndex(), ReplicaSeries.NONE).onPush(push);
         } else if (event instanceof ClusterEvent.ReplicasChanged changed) {
             onStates(changed.states());
         }

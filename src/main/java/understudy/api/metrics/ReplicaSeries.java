@@ -20,6 +20,9 @@ interface ReplicaSeries {
 
     default void onStep(ClusterEvent.StepEnded step) {}
 
+    /** Records a push of KV that has ended. */
+    default void onPush(ClusterEvent.KvPushEnded push) {}
+
     default void onState(ReplicaState state) {}
 
     /** Records a request that has ended, by {@code reason} as its sender was told. */

@@ -4,8 +4,10 @@ import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import understudy.cluster.ReplicaSpec;
 import understudy.routing.Role;
 
@@ -33,6 +35,15 @@ final class SglangFamilies implements ServerFamilies {
         20000, 22500, 25000, 27500, 30000, 35000, 40000, 60000, 80000, 100000, 200000, 300000, 400000, 600000, 800000,
         1000000, 1100000
     };
+    /** As {@code exponential_buckets(start=0.001, width=1.62, length=30)}. */
+    private static final double[] STAGE_SECONDS =
+            IntStream.range(0, 30).mapToDouble(i -> 0.001 * Math.pow(1.62, i)).toArray();
+
+    private static final double[] TRANSFER_GB_PER_SECOND = {.1, .5, 1, 5, 10, 25, 50, 100, 200, 400};
+    private static final double[] TRANSFER_MILLIS = {1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000};
+    private static final double[] BOOTSTRAP_MILLIS = {1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500};
+    private static final double[] TRANSFER_MB = {1, 5, 10, 50, 100, 500, 1000, 5000, 10000};
+    private static final String[] STAGE = {"stage"};
     private static final String[] STREAMING = {"is_streaming"};
 
     final Gauge running;
@@ -62,6 +73,24 @@ final class SglangFamilies implements ServerFamilies {
     final Counter cachedTokensTotal;
     final Counter requestsTotal;
     final Counter abortedTotal;
+    final Histogram stageSeconds;
+    final Histogram transferGbPerSecond;
+    final Histogram transferMillis;
+    final Histogram bootstrapMillis;
+    final Histogram allocMillis;
+    final Histogram transferMb;
+    final Counter bootstrapFailed;
+    final Counter transferFailed;
+    final Counter evictedTokens;
+    final Counter loadBackTokens;
+    final Gauge hostUsedTokens;
+    final Gauge hostTotalTokens;
+    final Gauge loraSlotsUsed;
+    final Gauge loraSlotsTotal;
+    final Gauge loraUtilization;
+
+    /** Gauges of the queues that only engines with a role have, by the names of the queues. */
+    final Map<String, Gauge> roleQueues = new LinkedHashMap<>();
 
     private final String model;
     private final LabelledFamilies scheduler;
@@ -72,7 +101,8 @@ final class SglangFamilies implements ServerFamilies {
     private final Gauge contextLen;
     private final Gauge utilization;
     private final Gauge specNumSteps;
-    private final List<Gauge> idleQueues = new ArrayList<>();
+    private final Gauge grammarQueue;
+    private final LabelledFamilies memory;
 
     SglangFamilies(PrometheusRegistry registry, String model) {
         this.model = model;
@@ -99,15 +129,36 @@ final class SglangFamilies implements ServerFamilies {
         numPages = scheduler.gauge("num_pages", "Number of KV cache pages.");
         contextLen = scheduler.gauge("context_len", "Maximum context length.");
         utilization = scheduler.gauge("utilization", "The utilization.");
+        grammarQueue = queue("grammar_queue");
         for (String queue : List.of(
-                "grammar_queue",
                 "prefill_bootstrap_queue",
                 "prefill_inflight_queue",
                 "decode_prealloc_queue",
                 "decode_transfer_queue")) {
-            String words = queue.replace('_', ' ');
-            idleQueues.add(scheduler.gauge("num_" + queue + "_reqs", "The number of requests in the " + words + "."));
+            roleQueues.put(queue, queue(queue));
         }
+        transferGbPerSecond = scheduler.histogram(
+                "kv_transfer_speed_gb_s", "Histogram of KV cache transfer speed in GB/s.", TRANSFER_GB_PER_SECOND);
+        transferMillis = scheduler.histogram(
+                "kv_transfer_latency_ms", "Histogram of KV cache transfer latency in ms.", TRANSFER_MILLIS);
+        bootstrapMillis = scheduler.histogram(
+                "kv_transfer_bootstrap_ms", "Histogram of KV transfer bootstrap time in ms.", BOOTSTRAP_MILLIS);
+        allocMillis = scheduler.histogram(
+                "kv_transfer_alloc_ms", "Histogram of KV transfer allocation waiting time in ms.", BOOTSTRAP_MILLIS);
+        transferMb =
+                scheduler.histogram("kv_transfer_total_mb", "Histogram of KV cache transfer size in MB.", TRANSFER_MB);
+        bootstrapFailed = scheduler.counter("num_bootstrap_failed_reqs", "The number of bootstrap failed requests.");
+        transferFailed = scheduler.counter("num_transfer_failed_reqs", "The number of transfer failed requests.");
+        loraSlotsUsed = scheduler.gauge("lora_pool_slots_used", "Number of LoRA adapter slots in use.");
+        loraSlotsTotal = scheduler.gauge("lora_pool_slots_total", "Number of LoRA adapter slots.");
+        loraUtilization = scheduler.gauge("lora_pool_utilization", "LoRA pool utilization ratio (used/total).");
+        hostUsedTokens = scheduler.gauge("hicache_host_used_tokens", "Number of tokens in the host KV cache.");
+        hostTotalTokens = scheduler.gauge("hicache_host_total_tokens", "Capacity of the host KV cache in tokens.");
+        stageSeconds = scheduler.histogram(
+                "per_stage_req_latency_seconds", "The latency of each stage of requests.", STAGE, STAGE_SECONDS);
+        memory = new LabelledFamilies(registry, "sglang:", "dp_rank", "cache_type");
+        evictedTokens = memory.counter("evicted_tokens", "The number of tokens evicted from GPU to CPU.");
+        loadBackTokens = memory.counter("load_back_tokens", "The number of tokens loaded from CPU to GPU.");
         queueSeconds =
                 scheduler.histogram("queue_time_seconds", "Histogram of queueing time in seconds.", QUEUE_SECONDS);
 
@@ -141,20 +192,24 @@ final class SglangFamilies implements ServerFamilies {
         var role = replica.traits().role();
         String[] front = {String.valueOf(index), model, engineType(role)};
         String[] ranks = {front[0], front[1], front[2], "0", "0", "0"};
-        var memory = replica.kvCache();
-        int pages = memory.numGpuBlocks() - 1;
-        maxTotalNumTokens.labelValues(ranks).set((double) pages * memory.blockSize());
-        pageSize.labelValues(ranks).set(memory.blockSize());
+        var pool = replica.kvCache();
+        int pages = pool.numGpuBlocks() - 1;
+        maxTotalNumTokens.labelValues(ranks).set((double) pages * pool.blockSize());
+        pageSize.labelValues(ranks).set(pool.blockSize());
         numPages.labelValues(ranks).set(pages);
-        contextLen.labelValues(ranks).set(memory.maxModelLen());
+        contextLen.labelValues(ranks).set(pool.maxModelLen());
         // Without a limit by service levels, which SGLang does not set by itself, its schedulers leave it at 0.
         utilization.labelValues(ranks).set(role == Role.PREFILL ? -1 : 0);
         int numDrafts = replica.engineTraits().numSpeculativeTokens();
         specNumSteps.labelValues(ranks).set(numDrafts);
-        if (role == Role.BOTH) {
-            idleQueues.forEach(queue -> queue.labelValues(ranks).set(0));
-        }
-        return new SglangSeries(this, ranks, front, memory.blockSize(), numDrafts > 0);
+        grammarQueue.labelValues(ranks).set(0);
+        roleQueues.values().forEach(queue -> queue.labelValues(ranks).set(0));
+        return new SglangSeries(this, ranks, front, pool.blockSize(), numDrafts > 0, role);
+    }
+
+    private Gauge queue(String name) {
+        return scheduler.gauge(
+                "num_" + name + "_reqs", "The number of requests in the " + name.replace('_', ' ') + ".");
     }
 
     /** As {@code DisaggregationMode.to_engine_type}. */
@@ -170,5 +225,6 @@ final class SglangFamilies implements ServerFamilies {
     public void forget(int index) {
         scheduler.forget(String.valueOf(index));
         frontEnd.forget(String.valueOf(index));
+        memory.forget(String.valueOf(index));
     }
 }

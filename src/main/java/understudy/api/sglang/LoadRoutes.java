@@ -72,7 +72,7 @@ public final class LoadRoutes implements RoutePart {
 
     private HttpResponse loads(Map<String, String> query) {
         var include = sections(query.getOrDefault("include", "all"));
-        boolean hasDrafts = include.contains("all") || include.contains("spec");
+        boolean hasAll = include.contains("all");
         Long rank = new JsonBody(Json.object().put("dp_rank", query.get("dp_rank"))).integer("dp_rank");
         long now = EpochClock.seconds();
         var answer = Json.object().put("timestamp", Instant.ofEpochSecond(now).toString());
@@ -81,10 +81,21 @@ public final class LoadRoutes implements RoutePart {
         reports.read(replica, (index, report) -> {
             if (rank == null || rank == rankOf(index)) {
                 var load = load(list.addObject(), index, report, now);
-                if (hasDrafts && report.specAcceptLength() > 0) {
+                if ((hasAll || include.contains("spec")) && report.specAcceptLength() > 0) {
                     load.putObject("speculative")
                             .put("accept_length", report.specAcceptLength())
                             .put("accept_rate", report.specAcceptRate());
+                }
+                var role = spec.replica(index).traits().role();
+                if ((hasAll || include.contains("disagg")) && role != Role.BOTH) {
+                    load.set("disaggregation", disaggregation(role, report));
+                }
+                if (hasAll || include.contains("queues")) {
+                    load.putObject("queues")
+                            .put("waiting", report.queue("num_queue_reqs"))
+                            .put("grammar", 0)
+                            .put("paused", 0)
+                            .put("retracted", report.numRetracted());
                 }
             }
         });
@@ -116,12 +127,29 @@ public final class LoadRoutes implements RoutePart {
                 .put("num_running_reqs", report.numRunning())
                 .put("num_waiting_reqs", report.numQueued())
                 .put("num_used_tokens", report.numUsedTokens())
+                .put("num_total_tokens", numTotalTokens(report))
                 .put("max_total_num_tokens", maxTokens(behind))
                 .put("token_usage", round(report.tokenUsage(), 4))
                 .put("gen_throughput", round(report.genThroughput(), 2))
                 .put("cache_hit_rate", round(report.cacheHitRate(), 4))
                 .put("utilization", behind.traits().role() == Role.PREFILL ? -1.0 : 0.0)
                 .put("max_running_requests", behind.engineTraits().maxNumSeqs());
+    }
+
+    /** As {@code get_load}: what requests hold, and what those that wait will need. */
+    private static long numTotalTokens(SchedulerReport report) {
+        return report.numUsedTokens() + report.numWaitingTokens();
+    }
+
+    /** As {@code DisaggregationMetrics} of {@code managers/io_struct.py}, without the last transfer. */
+    private static ObjectNode disaggregation(Role role, SchedulerReport report) {
+        return Json.object()
+                .put("mode", mode(role))
+                .put("prefill_bootstrap_queue_reqs", report.queue("prefill_bootstrap_queue"))
+                .put("prefill_inflight_queue_reqs", report.queue("prefill_inflight_queue"))
+                .put("decode_prealloc_queue_reqs", report.queue("decode_prealloc_queue"))
+                .put("decode_transfer_queue_reqs", report.queue("decode_transfer_queue"))
+                .put("decode_retracted_queue_reqs", report.queue("decode_retracted_queue"));
     }
 
     private static double round(double value, int numDigits) {
@@ -141,7 +169,8 @@ public final class LoadRoutes implements RoutePart {
                 (index, report) -> list.addObject()
                         .put("dp_rank", rankOf(index))
                         .put("num_reqs", report.numRunning() + report.numQueued())
-                        .put("num_waiting_reqs", report.numQueued()));
+                        .put("num_waiting_reqs", report.numQueued())
+                        .put("num_tokens", numTotalTokens(report)));
         return list;
     }
 

@@ -1,7 +1,9 @@
 package understudy.api.sglang;
 
+import java.util.List;
 import understudy.cluster.ClusterEvent;
 import understudy.engine.speculation.DraftCounts;
+import understudy.figure.OwnFigure;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheStats;
 
@@ -19,6 +21,7 @@ public final class SchedulerReport {
     private final int pageSize;
     private int numRunning;
     private int numQueued;
+    private List<OwnFigure> queues = List.of();
     private KvBlockCounts pages = KvBlockCounts.NONE;
     private double tokenUsage;
     private double cacheHitRate;
@@ -46,6 +49,7 @@ public final class SchedulerReport {
     public void onLoad(ClusterEvent.EngineLoad load, long numPreemptions) {
         numRunning = load.numRunning();
         numQueued = load.numWaiting();
+        queues = load.queues();
         numRetractedSince += numPreemptions;
         if (numRunning == 0 && numQueued == 0) {
             genThroughput = 0;
@@ -102,6 +106,21 @@ public final class SchedulerReport {
             specAcceptRate = drafts.acceptanceRate();
             drafts = DraftCounts.NONE;
         }
+    }
+
+    /** Returns how full a queue is that only SGLang has, by its name in a metric; 0 if there is none. */
+    public long queue(String name) {
+        for (int i = 0; i < queues.size(); i++) {
+            if (queues.get(i).key().equals(name)) {
+                return Math.round(queues.get(i).value());
+            }
+        }
+        return 0;
+    }
+
+    /** Returns the tokens of all requests that wait: their prompts, and their answers so far. */
+    public long numWaitingTokens() {
+        return queue("waiting_tokens");
     }
 
     public int numRunning() {

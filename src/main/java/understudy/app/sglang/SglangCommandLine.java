@@ -55,6 +55,8 @@ public record SglangCommandLine(
             ACCEPTED_LENGTH_VARIABLE,
             "simulate-acc-len");
 
+    private static final String STORAGE = "hicache-storage-backend";
+
     /** Settings that mean something only to engines with a role. */
     private static final List<String> ONLY_OF_ROLES =
             List.of("disaggregation-decode-polling-interval", "num-reserved-decode-tokens");
@@ -62,6 +64,8 @@ public record SglangCommandLine(
     /** Settings that engines with a role do not have here. */
     private static final List<String> NOT_OF_ROLES = List.of(
             "enable-hierarchical-cache",
+            STORAGE,
+            "hicache-storage-prefetch-policy",
             "enable-lora",
             "enable-prefill-delayer",
             "lora-paths",
@@ -73,8 +77,6 @@ public record SglangCommandLine(
             "bootstrap-timeout",
             "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
             "waiting-timeout");
-
-    private static final String STORAGE = "hicache-storage-backend";
 
     /** Keys of the storage's extra configuration that change what is decided, with the units of their values. */
     private static final Map<String, String> PREFETCH_KEYS =
@@ -202,6 +204,7 @@ public record SglangCommandLine(
                     warnings.add("--" + flag + " has no effect here with --disaggregation-mode");
                 }
             }
+            PREFETCH_KEYS.keySet().forEach(key -> settings.remove(ENGINE + key.replace('_', '-')));
             String numReplicas = Objects.requireNonNullElse(settings.remove("cluster.replicas"), "1");
             settings.put(
                     "cluster.groups", "[{ name = " + role + ", role = " + role + ", replicas = " + numReplicas + " }]");

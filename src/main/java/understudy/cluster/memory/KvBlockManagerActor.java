@@ -182,6 +182,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
                 before.plus(kvCache.stats()),
                 blockSize,
                 events,
+                kvCache.levels(),
                 moves == null ? null : moves.taken(kvCache.externalStats()));
     }
 

@@ -103,6 +103,13 @@ final class KvPushes implements KvMoves {
         /** Whether the two processes know each other. */
         boolean isMet;
 
+        /** When it was queued, when the handshake was done or places were known, and when the last word was said. */
+        long queuedNanos;
+
+        long metNanos;
+        long saidNanos;
+        long bytes;
+
         boolean isAllSent;
         int numPieces;
 
@@ -217,16 +224,18 @@ final class KvPushes implements KvMoves {
         switch (word.kind()) {
             case QUEUED -> {
                 push.isQueued = true;
+                push.queuedNanos = clock.nowNanos();
                 if (!isPrefill) {
                     meet(push);
                 } else if (push.isAnnounced || push.isFake()) {
-                    tellEngine(push.requestId);
+                    onMet(push);
                 }
             }
             case PLACES -> announce(push);
             case PIECE -> send(push, word.numPages());
             case LAST_PIECE -> {
                 push.isAllSent = true;
+                push.saidNanos = clock.nowNanos();
                 send(push, word.numPages());
             }
         }
@@ -237,6 +246,7 @@ final class KvPushes implements KvMoves {
     }
 
     private void announce(Push push) {
+        push.saidNanos = clock.nowNanos();
         long notifyNanos = spec.networkCost().notifyNanos();
         if (push.isFake()) {
             arrive(push);
@@ -253,8 +263,7 @@ final class KvPushes implements KvMoves {
     /** Has the handshake with the other replica, unless there was one. */
     private void meet(Push push) {
         if (push.isFake() || met.contains(push.place())) {
-            push.isMet = true;
-            tellEngine(push.requestId);
+            onMet(push);
             return;
         }
         var waiting = meeting.get(push.place());
@@ -295,6 +304,13 @@ final class KvPushes implements KvMoves {
         network().tell(new Link.Start(new Transfer(id, ports, bytes, numDescriptors, pair), onEnded));
     }
 
+    /** The two replicas know each other, or, where prompts are computed, of places. */
+    private void onMet(Push push) {
+        push.isMet = true;
+        push.metNanos = clock.nowNanos();
+        tellEngine(push.requestId);
+    }
+
     /** @param failure why there is no handshake, or null if there is one */
     private void onMet(Object place, @Nullable String failure) {
         var waiting = meeting.remove(place);
@@ -310,8 +326,7 @@ final class KvPushes implements KvMoves {
                 if (failure != null) {
                     fail(push, failure);
                 } else {
-                    push.isMet = true;
-                    tellEngine(requestId);
+                    onMet(push);
                 }
             }
         }
@@ -326,7 +341,6 @@ final class KvPushes implements KvMoves {
         if (asked.word() == SideChannel.Word.GONE) {
             fail(push, "Aborted by AbortReq.");
         } else {
-            push.isMet = true;
             push.talk.onPlaces();
             onAnnounced(push);
         }
@@ -402,7 +416,7 @@ final class KvPushes implements KvMoves {
     private void onAnnounced(Push push) {
         push.isAnnounced = true;
         if (push.isQueued) {
-            tellEngine(push.requestId);
+            onMet(push);
         }
     }
 
@@ -414,6 +428,7 @@ final class KvPushes implements KvMoves {
             return;
         }
         push.numPieces++;
+        push.bytes += numPages * spec.networkBytesPerBlock();
         pieces.put(numJobs, new Piece(push, numPages));
         start(push, numPages * spec.networkBytesPerBlock(), numPages * spec.descriptorsPerBlock());
     }
@@ -460,6 +475,7 @@ final class KvPushes implements KvMoves {
     /** All KV of a request is where it is to be. */
     private void arrive(Push push) {
         pushes.remove(push.requestId);
+        tellSubscriber(push, false);
         if (push.talk != null) {
             push.talk.close(true);
         }
@@ -484,12 +500,29 @@ final class KvPushes implements KvMoves {
     private void fail(@Nullable Push push, String why) {
         if (push != null) {
             forget(push);
+            tellSubscriber(push, true);
             String reason =
                     push.talk == null ? KvBlockManager.FailedLoad.NOT_LOADED : push.talk.failure(why, push.isMet);
             var failed =
                     new KvBlockManager.FailedLoad(push.requestId, IntLists.EMPTY_LIST, IntLists.EMPTY_LIST, reason);
             self.tell(new KvBlockManager.KvArrived(LongList.of(push.requestId), failed));
         }
+    }
+
+    private void tellSubscriber(Push push, boolean isFailed) {
+        if (subscriber == null) {
+            return;
+        }
+        long placesNanos = isPrefill || push.saidNanos == 0 ? 0 : push.saidNanos - push.metNanos;
+        subscriber.tell(new ClusterEvent.KvPushEnded(
+                replicaIndex,
+                push.requestId,
+                push.isMet,
+                isFailed,
+                push.isMet ? push.metNanos - push.queuedNanos : 0,
+                placesNanos,
+                push.saidNanos == 0 ? 0 : clock.nowNanos() - push.saidNanos,
+                push.bytes));
     }
 
     private void forget(Push push) {

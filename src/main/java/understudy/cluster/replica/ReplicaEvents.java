@@ -117,12 +117,12 @@ final class ReplicaEvents {
     void gone() {
         if (subscriber != null) {
             var nothing = new ClusterEvent.EngineLoad(
-                    0, 0, 0, counters.numRequests(), counters.numPreemptions(), AdapterUse.NONE);
+                    0, 0, 0, counters.numRequests(), counters.numPreemptions(), AdapterUse.NONE, List.of());
             subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, nothing));
             var lookups = counters.prefixCacheOfPredecessors();
             subscriber.tell(new ClusterEvent.KvCacheChanged(
                     replicaIndex,
-                    new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of(), null)));
+                    new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of(), List.of(), null)));
         }
     }
 
@@ -178,7 +178,8 @@ final class ReplicaEvents {
                 requests.numSkipped(),
                 counters.numRequests(),
                 counters.numPreemptions(),
-                requests.adapterUse());
+                requests.adapterUse(),
+                requests.queues());
     }
 
     private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {

@@ -16,6 +16,7 @@ import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftOutput;
+import understudy.figure.OwnFigure;
 import understudy.figure.OwnFigures;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
@@ -549,6 +550,11 @@ public final class SglangEngine implements Engine, EngineLoad {
                 .distinct()
                 .sorted()
                 .toList();
+    }
+
+    @Override
+    public List<OwnFigure> queues() {
+        return SglangCounts.queues(scheduler);
     }
 
     @Override

@@ -128,6 +128,14 @@ final class HostRadixMemory extends RadixMemory {
     }
 
     @Override
+    List<OwnFigure> levels() {
+        return List.of(
+                OwnFigure.largest(
+                        "host_used_tokens", "Tokens on the host", tree.numHostTokens() - tree.numFreeHostTokens()),
+                OwnFigure.largest("host_total_tokens", "Tokens that the host has room for", tree.numHostTokens()));
+    }
+
+    @Override
     public int[] hostFreeOrder() {
         return tree.hostFreeOrder();
     }

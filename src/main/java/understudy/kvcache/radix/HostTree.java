@@ -662,12 +662,20 @@ final class HostTree extends RadixTree {
         return numTwice + Math.abs(hostSize / pageSize - seen.cardinality());
     }
 
+    int numHostTokens() {
+        return hostSize;
+    }
+
+    int numFreeHostTokens() {
+        return hostFree.size() * pageSize;
+    }
+
     HostActivity takeActivity() {
         int numPendingLoads = loads.size();
         for (var load : loading) {
             numPendingLoads += load.nodes().size();
         }
-        int numFree = hostFree.size() * pageSize;
+        int numFree = numFreeHostTokens();
         var activity = HostActivityBuilder.builder()
                 .numFree(numFree)
                 .numUsed(hostSize - numFree)

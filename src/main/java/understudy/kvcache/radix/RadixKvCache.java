@@ -166,6 +166,11 @@ public final class RadixKvCache implements KvCache {
     }
 
     @Override
+    public List<OwnFigure> levels() {
+        return OwnFigures.sum(ownFigures(), memory.levels());
+    }
+
+    @Override
     public KvSnapshot snapshot(IntList handles) {
         var tables = new ArrayList<IntList>(handles.size());
         for (int i = 0; i < handles.size(); i++) {

@@ -212,6 +212,11 @@ public class RadixMemory {
                 OwnFigure.tokens("evicted_tokens", "Evicted from the tree", tree.numRemoved * pageSize));
     }
 
+    /** Returns how full the memories behind the device are. */
+    List<OwnFigure> levels() {
+        return List.of();
+    }
+
     /** Returns the lookups of admitted requests since the start. */
     public final PrefixCacheStats stats() {
         return stats;

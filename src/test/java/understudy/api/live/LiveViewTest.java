@@ -97,7 +97,7 @@ final class LiveViewTest {
         pd.on(new ClusterEvent.KvCacheChanged(
                 0,
                 new ClusterEvent.KvCacheState(
-                        0, 0, new KvBlockCounts(100, 0, 0), PrefixCacheStats.NONE, 16, List.of(), traffic)));
+                        0, 0, new KvBlockCounts(100, 0, 0), PrefixCacheStats.NONE, 16, List.of(), List.of(), traffic)));
         pd.sample(2 * SECOND);
 
         var card = Json.read(Json.write(pd.snapshot(List.of()))).get("replicas").get(0);
@@ -239,12 +239,12 @@ final class LiveViewTest {
 
     private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {
         return new ClusterEvent.LoadChanged(
-                replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0, AdapterUse.NONE));
+                replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0, AdapterUse.NONE, List.of()));
     }
 
     private static ClusterEvent cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {
         return new ClusterEvent.KvCacheChanged(
-                replica, new ClusterEvent.KvCacheState(0, 0, blocks, lookups, 16, List.of(), null));
+                replica, new ClusterEvent.KvCacheState(0, 0, blocks, lookups, 16, List.of(), List.of(), null));
     }
 
     /** A step with one gap between tokens. */
@@ -272,7 +272,7 @@ final class LiveViewTest {
                 .gapCounts(gapCounts)
                 .ended(ended)
                 .firstTokens(first)
-                .load(new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE))
+                .load(new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE, List.of()))
                 .own(OwnFigures.NONE)
                 .build();
     }

@@ -71,12 +71,14 @@ final class LoadRoutesTest {
                         "num_running_reqs",
                         "num_waiting_reqs",
                         "num_used_tokens",
+                        "num_total_tokens",
                         "max_total_num_tokens",
                         "token_usage",
                         "gen_throughput",
                         "cache_hit_rate",
                         "utilization",
-                        "max_running_requests");
+                        "max_running_requests",
+                        "queues");
         assertThat(loads.findValuesAsText("dp_rank")).containsExactly("0", "1");
         assertThat(loads.findValuesAsText("num_running_reqs")).containsExactly("1", "1");
         assertThat(loads.findValuesAsText("num_waiting_reqs")).containsExactly("1", "0");
@@ -89,9 +91,16 @@ final class LoadRoutesTest {
                 .containsExactly("1");
         assertThat(get("/v1/loads?include=core,gpu").toString()).contains("Invalid include sections: [gpu]");
 
+        // The prompt that waits has 100 tokens.
+        int used = loads.at("/0/num_used_tokens").intValue();
+        assertThat(loads.at("/0/num_total_tokens").intValue()).isEqualTo(used + 100);
+        assertThat(loads.at("/0/queues").toString())
+                .isEqualTo("{\"waiting\":1,\"grammar\":0,\"paused\":0,\"retracted\":0}");
+
         assertThat(get("/get_load").toString())
-                .isEqualTo("[{\"dp_rank\":0,\"num_reqs\":2,\"num_waiting_reqs\":1},"
-                        + "{\"dp_rank\":1,\"num_reqs\":1,\"num_waiting_reqs\":0}]");
+                .isEqualTo("[{\"dp_rank\":0,\"num_reqs\":2,\"num_waiting_reqs\":1,\"num_tokens\":" + (used + 100)
+                        + "},{\"dp_rank\":1,\"num_reqs\":1,\"num_waiting_reqs\":0,\"num_tokens\":"
+                        + loads.at("/1/num_used_tokens").intValue() + "}]");
     }
 
     /** Each port says which engine is behind it, as SGLang does where there is no other. */
