@@ -11,11 +11,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import understudy.app.console.BreakOff;
 import understudy.app.console.ConsoleCommand;
-import understudy.app.console.StatusLine;
 import understudy.bench.Bench;
-import understudy.bench.BenchTarget;
 import understudy.bench.BenchUnreachableException;
 import understudy.bench.ResultOptions;
 import understudy.bench.TargetOptions;
@@ -23,11 +20,8 @@ import understudy.bench.WorkloadOptions;
 import understudy.bench.result.BenchPage;
 import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchResult;
-import understudy.runtime.EpochClock;
 import understudy.scenario.Scenario;
 import understudy.settings.ScenarioException;
-import understudy.workload.RandomStreams;
-import understudy.workload.Workload;
 
 /** Sends load to a server and reports. */
 @Command(
@@ -37,7 +31,8 @@ import understudy.workload.Workload;
         description = {
             "Sends a workload to any OpenAI-compatible server and reports as vllm bench serve does.",
             "",
-            "The workload is that of a scenario, or a data set of vLLM."
+            "The workload is that of a scenario, or a data set of vLLM. With --backend the options are those of",
+            "'bench-serving', which does as SGLang's benchmark."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -135,7 +130,9 @@ final class BenchCommand extends ConsoleCommand {
                     System.getenv("OPENAI_API_KEY"),
                     workloadOptions.isShareGpt(),
                     scenario.workload().ignoresEos());
-            return bench(target, scenario, workload, result -> report(result, output, file));
+            var bench = new Bench.Options(scenario.traffic().isClosedLoop(), maxRetries, cancelRate, cancelAfter);
+            return new BenchRun(target, bench, scenario, numWarmUps, console())
+                    .execute(workload, result -> report(result, output, file));
         } catch (BenchUnreachableException e) {
             console().warn(String.valueOf(e.getMessage()));
             return NO_ANSWER;
@@ -171,60 +168,6 @@ final class BenchCommand extends ConsoleCommand {
         var file = directory.resolve(Objects.requireNonNullElse(resultFileName, MADE_LIKE_VLLM));
         ReportFiles.requireWritable("--result-dir " + resultDirectory, file);
         return file;
-    }
-
-    /** Takes a result, and returns the exit code. */
-    private interface Reporter {
-        int report(BenchResult result) throws IOException;
-    }
-
-    private int bench(BenchTarget target, Scenario scenario, Workload workload, Reporter reporter)
-            throws IOException, InterruptedException {
-        var bench = new Bench(
-                target,
-                new Bench.Options(scenario.traffic().isClosedLoop(), maxRetries, cancelRate, cancelAfter),
-                new RandomStreams(scenario.seed()));
-        warmUp(bench, scenario);
-        var onInterrupt = new BreakOff(bench::stop);
-        try {
-            return reporter.report(run(bench, target, scenario, workload));
-        } finally {
-            onInterrupt.close();
-        }
-    }
-
-    private BenchResult run(Bench bench, BenchTarget target, Scenario scenario, Workload workload)
-            throws InterruptedException {
-        long startSeconds = EpochClock.seconds();
-        var status = StatusLine.onStderr();
-        var requests = bench.run(
-                workload,
-                (numEnded, seconds) ->
-                        status.draw(String.format(Locale.ROOT, "%d requests ended, %.0f s", numEnded, seconds)));
-        status.clear();
-        if (bench.hasMadeUpAnswers()) {
-            console()
-                    .warn("warning: the server returns no token ids, so histories have made-up answers; --prompts text"
-                            + " sends the live ones");
-        }
-        var setup = new BenchResult.Setup(
-                target.base().toString(),
-                target.backend(),
-                target.model(),
-                startSeconds,
-                workload.total().orElse(requests.size()),
-                scenario.traffic(),
-                scenario.serviceLevels());
-        return new BenchResult(setup, requests, bench.durationNanos(), bench.isStopped());
-    }
-
-    private void warmUp(Bench bench, Scenario scenario) {
-        if (numWarmUps == 0) {
-            return;
-        }
-        try (var workload = scenario.workloadSource().open()) {
-            bench.warmUp(Objects.requireNonNull(workload.next()), numWarmUps);
-        }
     }
 
     private int report(BenchResult result, RunOutput output, @Nullable Path file) throws IOException {

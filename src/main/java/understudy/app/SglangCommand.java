@@ -29,6 +29,9 @@ final class SglangCommand extends ConsoleCommand {
     /** The module that starts a server. */
     static final String LAUNCH_SERVER = "sglang.launch_server";
 
+    /** The module that sends load to one. */
+    static final String BENCH_SERVING = "sglang.bench_serving";
+
     @Parameters(arity = "0..*", paramLabel = "WORD", description = "serve and its flags, or -m " + LAUNCH_SERVER + ".")
     private List<String> words = List.of();
 
@@ -38,6 +41,7 @@ final class SglangCommand extends ConsoleCommand {
         var others = words.subList(Math.min(1, words.size()), words.size());
         return switch (first) {
             case "serve", "launch_server" -> serve(others, console());
+            case "bench_serving" -> bench(others, console());
             case "-m" -> runModule(others);
             case "-h", "--help" -> print();
             default ->
@@ -48,11 +52,24 @@ final class SglangCommand extends ConsoleCommand {
 
     private int runModule(List<String> given) {
         String module = given.isEmpty() ? "" : given.get(0);
+        if (module.equals(BENCH_SERVING)) {
+            return bench(given.subList(1, given.size()), console());
+        }
         if (!module.equals(LAUNCH_SERVER)) {
-            throw new ScenarioException(
-                    "python -m " + module + ": must be " + LAUNCH_SERVER + "; there is no Python here");
+            throw new ScenarioException("python -m " + module + ": must be " + LAUNCH_SERVER + " or " + BENCH_SERVING
+                    + "; there is no Python here");
         }
         return serve(given.subList(1, given.size()), console());
+    }
+
+    /** Sends load as SGLang's benchmark does. */
+    static int bench(List<String> given, Console console) {
+        var words = new ArrayList<>(given);
+        words.add(0, BenchServingCommand.NAME);
+        return Understudy.commandLine(BenchServingCommand.NAME)
+                .setOut(console.out())
+                .setErr(console.err())
+                .execute(words.toArray(String[]::new));
     }
 
     /** Serves as SGLang does with these flags, or prints their help. */

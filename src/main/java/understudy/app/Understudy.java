@@ -38,6 +38,7 @@ public final class Understudy {
         COMMANDS.put("sweep", SweepCommand.class);
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
+        COMMANDS.put("bench-serving", BenchServingCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
@@ -58,7 +59,8 @@ public final class Understudy {
     public static void main(String[] args) {
         int exitCode;
         try {
-            exitCode = commandLine(args).execute(args);
+            var words = BenchServingCommand.named(args);
+            exitCode = commandLine(words).execute(words);
         } catch (OutOfMemoryError e) {
             System.err.println(outOfMemory());
             exitCode = BAD_INPUT;

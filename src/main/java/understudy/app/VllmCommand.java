@@ -62,6 +62,7 @@ final class VllmCommand extends ConsoleCommand {
             case API_SERVER -> serve(others);
             case CLI -> run(others);
             case SglangCommand.LAUNCH_SERVER -> SglangCommand.serve(others, console());
+            case SglangCommand.BENCH_SERVING -> SglangCommand.bench(others, console());
             case "pip" -> pip();
             default ->
                 throw new ScenarioException("python -m " + module + ": must be " + API_SERVER + " or "

@@ -8,7 +8,7 @@ import java.util.Map;
  * Target of a benchmark, and how its requests look.
  *
  * @param base address of the server, without a slash at its end
- * @param endpoint path of the API, which ends with {@code completions}
+ * @param endpoint path of the API, which ends with {@code completions}, or is {@code /generate}
  * @param model name that requests carry
  * @param headers of all requests
  * @param sendsIds whether prompts are token ids, and not text
@@ -34,9 +34,14 @@ public record BenchTarget(
         return endpoint.endsWith("/chat/completions");
     }
 
-    /** Returns vLLM's name of the API. */
+    /** Returns whether requests are SGLang's own ({@code /generate}). */
+    public boolean isGenerate() {
+        return endpoint.endsWith("/generate");
+    }
+
+    /** Returns vLLM's name of the API, or SGLang's of its own. */
     public String backend() {
-        return isChat() ? "openai-chat" : "openai";
+        return isGenerate() ? "sglang" : isChat() ? "openai-chat" : "openai";
     }
 
     URI uri() {

@@ -30,6 +30,30 @@ final class Dialogues {
     }
 
     private ObjectNode body(Request request, Dialogue dialogue) {
+        return target.isGenerate() ? generateBody(request, dialogue) : openAiBody(request, dialogue);
+    }
+
+    /** As {@code async_request_sglang_generate} of {@code sglang/bench_serving.py}. */
+    private ObjectNode generateBody(Request request, Dialogue dialogue) {
+        var body = JsonNodeFactory.instance.objectNode();
+        if (target.sendsIds()) {
+            body.set("input_ids", dialogue.ids());
+        } else {
+            body.put("text", dialogue.text());
+        }
+        body.putObject("sampling_params")
+                .put("temperature", 0.0)
+                .put("max_new_tokens", request.maxTokens())
+                .put("ignore_eos", target.ignoresEos());
+        String adapter = request.prompt().loraName();
+        body.put("stream", true)
+                .put("lora_path", adapter.isEmpty() ? null : adapter)
+                .put("return_logprob", false)
+                .put("logprob_start_len", -1);
+        return body.setAll(target.extraBody());
+    }
+
+    private ObjectNode openAiBody(Request request, Dialogue dialogue) {
         var body = JsonNodeFactory.instance.objectNode().put("model", model(request));
         if (target.isChat()) {
             body.set("messages", dialogue.messages());

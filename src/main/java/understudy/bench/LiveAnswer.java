@@ -49,9 +49,34 @@ final class LiveAnswer {
             inputTokens = chunk.path("usage").path("prompt_tokens").asInt();
             outputTokens = chunk.path("usage").path("completion_tokens").asInt();
         }
+        if (chunk.path("meta_info").isObject()) {
+            onGenerated(chunk, atNanos);
+        }
         if (chunk.path("error").isObject()) {
             fail(chunk.path("error").path("message").asText());
         }
+    }
+
+    /**
+     * Takes an event of SGLang's own API, which has all of the text so far. As in its benchmark one without text does not count,
+     * and the tokens that an event brings share the time since the one before it.
+     */
+    private void onGenerated(JsonNode event, long atNanos) {
+        var meta = event.path("meta_info");
+        isDone |= meta.path("finish_reason").isObject();
+        String all = event.path("text").asText("");
+        int numTokens = meta.path("completion_tokens").asInt();
+        int numNew = chunkNanos.isEmpty() ? 1 : numTokens - outputTokens;
+        if (all.isEmpty() || numNew <= 0) {
+            return;
+        }
+        long lastNanos = chunkNanos.isEmpty() ? atNanos : chunkNanos.getLong(chunkNanos.size() - 1);
+        for (int i = 1; i <= numNew; i++) {
+            chunkNanos.add(lastNanos + (atNanos - lastNanos) * i / numNew);
+        }
+        text.setLength(0);
+        text.append(all);
+        outputTokens = numTokens;
     }
 
     private void onChoice(JsonNode choice) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 import understudy.json.Jackson;
 import understudy.prompt.SessionTurn;
 
@@ -71,6 +72,38 @@ public final class ServerLink {
             throw new BenchUnreachableException(uri + ": no list of models, but something else");
         } catch (IOException e) {
             throw new BenchUnreachableException(uri + ": cannot be reached: " + Attempt.words(e));
+        }
+    }
+
+    /** Empties the cache of a server of SGLang. */
+    public static void flushCache(BenchTarget target) throws InterruptedException {
+        var request = HttpRequest.newBuilder(URI.create(target.base() + "/flush_cache"))
+                .timeout(PATIENCE)
+                .POST(HttpRequest.BodyPublishers.noBody());
+        target.headers().forEach(request::setHeader);
+        try {
+            var unused = CLIENT.send(request.build(), HttpResponse.BodyHandlers.discarding());
+        } catch (IOException e) {
+            throw new BenchUnreachableException(target.base() + "/flush_cache: " + Attempt.words(e));
+        }
+    }
+
+    /** Returns the mean tokens of a verification of drafts as a server of SGLang tells it; null if it does not. */
+    public static @Nullable Double acceptLength(BenchTarget target) {
+        var request = HttpRequest.newBuilder(URI.create(target.base() + "/get_server_info"))
+                .timeout(PATIENCE);
+        target.headers().forEach(request::setHeader);
+        try {
+            var response = CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            var info = JSON.readTree(response.body());
+            var first = info.has("decode") ? info.path("decode").path(0) : info;
+            var length = first.path("internal_states").path(0).path("avg_spec_accept_length");
+            return length.isNumber() ? length.doubleValue() : null;
+        } catch (IOException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
         }
     }
 

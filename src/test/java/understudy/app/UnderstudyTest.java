@@ -58,6 +58,7 @@ final class UnderstudyTest {
                 "sweep",
                 "worker",
                 "bench",
+                "bench-serving",
                 "replay",
                 "describe",
                 "conform",
