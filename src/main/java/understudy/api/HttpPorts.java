@@ -58,10 +58,12 @@ import understudy.api.sglang.EngineRoutes;
 import understudy.api.sglang.GenerateRoutes;
 import understudy.api.sglang.LoadRoutes;
 import understudy.api.sglang.ModelRoutes;
+import understudy.api.sglang.OllamaRoutes;
 import understudy.api.sglang.OpenAiRoutes;
 import understudy.api.sglang.SchedulerReports;
 import understudy.api.sglang.SglangDialect;
 import understudy.api.sglang.SglangLengths;
+import understudy.api.sglang.TokenizeRoutes;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineTraits.Feature;
@@ -220,6 +222,8 @@ final class HttpPorts implements AutoCloseable {
             parts.add(new GenerateRoutes(api, parser, replica));
             if (isAlone) {
                 parts.add(new OpenAiRoutes(api, parser, replica));
+                parts.add(new TokenizeRoutes(api, tokenizer, parser, replica));
+                parts.add(new OllamaRoutes(api, parser));
             }
         }
         return parts;

@@ -83,6 +83,10 @@ public final class ServerEdge {
             "/unload_lora_adapter",
             "/open_session",
             "/close_session",
+            "/api/chat",
+            "/api/generate",
+            "/api/show",
+            "/api/tags",
             "/pause_generation",
             "/continue_generation",
             "/model_info",
@@ -164,7 +168,9 @@ public final class ServerEdge {
     /** Returns why a request is not let in, or empty if it is. */
     private Optional<HttpResponse> refusal(HttpRequest request, Dialect dialect) {
         String first = ForeignPages.firstSegment(request);
-        boolean isOfApi = first.equals("v1") || ofSglang.contains("/" + first);
+        boolean isOfApi = first.equals("v1")
+                || ofSglang.contains("/" + first)
+                || ofSglang.contains(request.getUri().path());
         boolean isAdmin = first.equals("admin");
         boolean isLetIn =
                 !isAdmin || BearerToken.fits(request, api.settings().http().adminToken());

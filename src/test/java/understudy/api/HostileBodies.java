@@ -33,6 +33,10 @@ final class HostileBodies {
             "/v1/responses",
             "/v1/messages",
             "/invocations",
+            "/v1/tokenize",
+            "/v1/detokenize",
+            "/api/chat",
+            "/api/generate",
             "/open_session",
             "/close_session",
             "/load_lora_adapter",
@@ -255,10 +259,14 @@ final class HostileBodies {
                 "{\"max_tokens\": 5, \"messages\": [[{\"role\": \"user\", \"content\": \"hi\"}]]";
             case "/inference/v1/generate" -> "{\"token_ids\": [1, 2], \"sampling_params\": {\"max_tokens\": 5}";
             case "/v1/responses" -> "{\"max_output_tokens\": 5, \"input\": \"x\"";
-            case "/detokenize" -> "{\"tokens\": [1]";
+            case "/detokenize", "/v1/detokenize" -> "{\"tokens\": [1]";
             case "/generate" ->
                 "{\"text\": \"x\", \"sampling_params\": {\"max_new_tokens\": 5, \"" + key() + "\": " + pick(VALUES)
                         + "}" + (random.nextInt(4) == 0 ? inSession() : "");
+            case "/api/chat" ->
+                "{\"model\": \"m\", \"options\": {\"num_predict\": 5}, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
+            case "/api/generate" -> "{\"model\": \"m\", \"options\": {\"num_predict\": 5}, \"prompt\": \"x\"";
+            case "/v1/tokenize" -> "{\"prompt\": \"x\"";
             case "/open_session" -> "{\"capacity_of_str_len\": 5, \"session_id\": \"" + pick(SESSIONS) + '"';
             case "/close_session" -> "{\"session_id\": \"" + pick(SESSIONS) + '"';
             case "/load_lora_adapter", "/unload_lora_adapter" ->

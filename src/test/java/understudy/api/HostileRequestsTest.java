@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import understudy.Waiting;
 import understudy.workload.RandomStreams;
 
 /** Requests that nobody should send: each is answered, none by an error of the server, and nothing is left behind. */
@@ -72,6 +73,7 @@ final class HostileRequestsTest {
         server.awaitMetric("understudy_calls_in_flight", "", count -> count == 0);
         server.awaitMetric("vllm:num_requests_running", "", count -> count == 0);
         server.awaitMetric("vllm:kv_cache_usage_perc", "", usage -> usage == 0);
+        awaitNoBlockedThread();
     }
 
     /** The same over SGLang's dialect, by replicas whose engine it is. */
@@ -94,6 +96,13 @@ final class HostileRequestsTest {
         server.awaitMetric("understudy_calls_in_flight", "", count -> count == 0);
         server.awaitMetric("sglang:num_running_reqs", "", count -> count == 0);
         server.awaitMetric("sglang:token_usage", "", usage -> usage == 0);
+        awaitNoBlockedThread();
+    }
+
+    /** A thread that waits for a lock for good would never leave that state. */
+    private static void awaitNoBlockedThread() {
+        Waiting.until(() -> Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getState() == Thread.State.BLOCKED));
     }
 
     /** Sends requests; returns the statuses of the answers, none of which is amiss. */

@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 
@@ -15,6 +18,11 @@ public interface CallFormat {
 
     /** Returns the server-sent events for a piece of a streamed answer: none, one or several. */
     String events(Generation generation, Delta delta);
+
+    /** Returns the type of a streamed answer. */
+    default ContentType streamType() {
+        return EVENT_STREAM;
+    }
 
     /** Returns the text behind the last piece of the last answer. */
     String end();
@@ -33,6 +41,9 @@ public interface CallFormat {
         }
         return event instanceof CallEvent.Failed failed ? failure(failed.failure()) : "";
     }
+
+    /** The type of server-sent events. */
+    ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 
     /** The event behind the last one. */
     String DONE = "data: [DONE]\n\n";

@@ -12,7 +12,6 @@ import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
-import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.scaladsl.model.ContentType;
 import org.apache.pekko.http.scaladsl.model.HttpEntity;
@@ -27,8 +26,6 @@ import understudy.api.http.Json;
  * Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece.
  */
 public final class CallRunner {
-    private static final ContentType EVENT_STREAM = (ContentType) ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
-
     private final ApiContext api;
 
     public CallRunner(ApiContext api) {
@@ -124,14 +121,14 @@ public final class CallRunner {
         var call = new StreamedCall(api, format, connection, ordinal);
         register(request, call.call());
         return call.begin(specs, arrival)
-                .thenApply(events -> responseOf(events)
+                .thenApply(events -> responseOf(events, (ContentType) format.streamType())
                         .addAttribute(Ending.KEY, new Ending(call.call().closed())));
     }
 
-    private static HttpResponse responseOf(Source<HttpEntity.ChunkStreamPart, NotUsed> events) {
+    private static HttpResponse responseOf(Source<HttpEntity.ChunkStreamPart, NotUsed> events, ContentType type) {
         return HttpResponse.create()
                 .withEntity(new HttpEntity.Chunked(
-                        EVENT_STREAM,
+                        type,
                         events.<Object>mapMaterializedValue(value -> value).asScala()))
                 .addHeader(RawHeader.create("Cache-Control", "no-cache"))
                 .addHeader(RawHeader.create("X-Accel-Buffering", "no"));

@@ -13,6 +13,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.post;
 import static org.apache.pekko.http.javadsl.server.Directives.respondWithHeader;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.OptionalInt;
@@ -144,6 +145,16 @@ public final class InfoRoutes implements RoutePart {
             card(data.addObject(), adapter.name(), adapter.path(), root, null);
         }
         return list;
+    }
+
+    /** Returns the card of a model or an adapter, or null if there is none of the name. */
+    public @Nullable JsonNode model(String id) {
+        for (var card : models().get("data")) {
+            if (card.get("id").textValue().equals(id)) {
+                return card;
+            }
+        }
+        return null;
     }
 
     private void card(ObjectNode card, String id, String root, @Nullable String parent, @Nullable Integer maxModelLen) {

@@ -52,13 +52,15 @@ final class SamplingFields {
     }
 
     private static void verifyLengths(JsonBody sampling, @Nullable Integer otherwise) {
-        boolean isGiven = sampling.get("max_new_tokens") != null;
+        var most = sampling.integer("max_new_tokens");
         int min = sampling.integer("min_new_tokens", 0);
-        if (!isGiven && otherwise == null) {
+        if (most == null && otherwise == null) {
             check(min >= 0, "min_new_tokens must be in [0, max_new_tokens], got " + min + ".");
             return;
         }
-        int max = isGiven ? sampling.integer("max_new_tokens", 0) : otherwise;
+        int max = otherwise == null
+                ? sampling.integer("max_new_tokens", 0)
+                : sampling.integer("max_new_tokens", otherwise);
         check(max >= 0, "max_new_tokens must be at least 0, got " + max + ".");
         check(min >= 0 && min <= max, "min_new_tokens must be in [0, max_new_tokens(" + max + ")], got " + min + ".");
     }

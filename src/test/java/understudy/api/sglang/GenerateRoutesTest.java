@@ -8,7 +8,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,14 +27,35 @@ final class GenerateRoutesTest {
         kv-cache.num-gpu-blocks = auto
         engine.sglang.max-total-tokens = 16000
         server.sglang.enable-metrics = true
+        server.answers = echo
         """;
 
     @AutoClose
-    private final ServerFixture server = new ServerFixture();
+    private static final ServerFixture SHARED = new ServerFixture();
 
-    private void start(String... more) {
-        server.moreSettings = SGLANG + String.join("\n", more);
+    private ServerFixture server = SHARED;
+
+    @BeforeAll
+    static void startShared() {
+        start(SHARED);
+    }
+
+    private static void start(ServerFixture server) {
+        server.moreSettings = SGLANG;
         server.start();
+    }
+
+    /** A server with settings of its own, which is not started yet. */
+    private ServerFixture own() {
+        server = new ServerFixture();
+        return server;
+    }
+
+    @AfterEach
+    void closeOwn() {
+        if (server != SHARED) {
+            server.close();
+        }
     }
 
     private JsonNode generate(String fields) {
@@ -43,8 +66,6 @@ final class GenerateRoutesTest {
 
     @Test
     void answer_hasItsTextAndItsFigures() {
-        start();
-
         var answer = generate("\"input_ids\": [100, 101, 102, 103, 104], \"rid\": \"mine\","
                 + " \"sampling_params\": {\"max_new_tokens\": 4, \"ignore_eos\": true}");
 
@@ -73,8 +94,6 @@ final class GenerateRoutesTest {
     /** Without a limit there are at most 128 tokens; the one that ends a text is named. */
     @Test
     void end_isToldWithWhatMatched() {
-        start("server.answers = echo");
-
         var end = generate("\"text\": \"one two three four\"").at("/meta_info/finish_reason");
         assertThat(end.get("type").textValue()).isEqualTo("stop");
         assertThat(end.get("matched").isInt()).isTrue();
@@ -91,8 +110,6 @@ final class GenerateRoutesTest {
 
     @Test
     void defaultLimit_is128Tokens() {
-        start();
-
         var answer = generate("\"text\": \"x\", \"sampling_params\": {\"ignore_eos\": true}");
 
         assertThat(answer.at("/meta_info/completion_tokens").intValue()).isEqualTo(128);
@@ -101,8 +118,6 @@ final class GenerateRoutesTest {
     /** Prompts of prefill only, as routers and graders send them. */
     @Test
     void noTokens_mayBeAskedFor() {
-        start();
-
         var answer = generate("\"text\": \"x\", \"sampling_params\": {\"max_new_tokens\": 0}");
 
         assertThat(answer.get("text").textValue()).isEmpty();
@@ -113,8 +128,6 @@ final class GenerateRoutesTest {
     /** Each event has all of the text so far. */
     @Test
     void stream_isCumulative() {
-        start();
-
         var reply = server.post(
                 "/generate",
                 "{\"text\": \"x\", \"stream\": true, \"sampling_params\": {\"max_new_tokens\": 6, \"ignore_eos\": true}}");
@@ -136,7 +149,6 @@ final class GenerateRoutesTest {
 
     @Test
     void lists_areAnsweredByLists() {
-        start();
         String two = "\"text\": [\"a b\", \"c d\"], \"sampling_params\": {\"max_new_tokens\": 2, \"ignore_eos\": true}";
 
         var answers = generate(two + ", \"rid\": \"r\"");
@@ -158,8 +170,7 @@ final class GenerateRoutesTest {
     /** Tuples of a log probability, an id, and a text if that is asked for. */
     @Test
     void logprobs_areTuples() {
-        start();
-        String call = "\"input_ids\": [100, 101, 102], \"return_logprob\": true, \"top_logprobs_num\": 2,"
+        String call = "\"input_ids\": [300, 301, 302], \"return_logprob\": true, \"top_logprobs_num\": 2,"
                 + " \"sampling_params\": {\"max_new_tokens\": 4, \"ignore_eos\": true}";
 
         var meta = generate(call + ", \"logprob_start_len\": 0").get("meta_info");
@@ -193,7 +204,6 @@ final class GenerateRoutesTest {
                         + "|Only one of regex, json_schema, or ebnf can be set."
             })
     void wrongValues_areToldAsSglangDoes(String fields, String message) {
-        start();
         String body = "{\"error\":{\"message\":\"" + message + "\"}}";
 
         var reply = server.post("/generate", "{" + fields + "}");
@@ -209,8 +219,6 @@ final class GenerateRoutesTest {
     /** As FastAPI refuses what breaks the schema, in SGLang's {@code ErrorResponse}. */
     @Test
     void wrongTypes_haveTheFlatBody() {
-        start();
-
         var reply = server.post("/generate", "{\"text\": 5}");
 
         assertThat(reply.status()).isEqualTo(400);
@@ -222,8 +230,8 @@ final class GenerateRoutesTest {
     @ParameterizedTest
     @CsvSource({"'\"rid\": \"long\"'", "'\"rid\": \"lo\"'", "'\"abort_all\": true'"})
     void abortedCall_endsAsItIs(String meant) {
-        server.speed = 0.1;
-        start();
+        own().speed = 0.1;
+        start(server);
         var call = server.client()
                 .sendAsync(
                         server.request("/generate")
@@ -247,8 +255,7 @@ final class GenerateRoutesTest {
 
     @Test
     void flushedCache_isForgotten() {
-        start();
-        String call = "\"input_ids\": [100, 101, 102, 103, 104], \"sampling_params\": {\"max_new_tokens\": 1}";
+        String call = "\"input_ids\": [200, 201, 202, 203, 204], \"sampling_params\": {\"max_new_tokens\": 1}";
         generate(call);
         server.awaitMetric("sglang:num_running_reqs", "", count -> count == 0);
 
@@ -261,8 +268,6 @@ final class GenerateRoutesTest {
 
     @Test
     void pausedEngine_goesOnWhenItIsToldTo() {
-        start();
-
         var paused = server.post("/pause_generation", "{\"mode\": \"in_place\"}");
         assertThat(paused.text()).isEqualTo("{\"message\":\"Generation paused successfully.\",\"status\":\"ok\"}");
         assertThat(server.get("/is_sleeping").json().get("is_sleeping").booleanValue())
@@ -276,8 +281,6 @@ final class GenerateRoutesTest {
 
     @Test
     void modelAndHealth_areTold() {
-        start();
-
         for (String path : List.of("/model_info", "/get_model_info")) {
             var info = server.get(path).json();
             assertThat(info.get("model_path").textValue()).isEqualTo("m");
@@ -289,8 +292,8 @@ final class GenerateRoutesTest {
     /** SGLang asks for its key everywhere but at its probes and metrics. */
     @Test
     void key_isAskedFor() {
-        server.apiKey = "secret";
-        start();
+        own().apiKey = "secret";
+        start(server);
 
         assertThat(server.post("/generate", "{\"text\": \"x\"}").status()).isEqualTo(401);
         assertThat(server.get("/model_info").status()).isEqualTo(401);
@@ -302,7 +305,7 @@ final class GenerateRoutesTest {
 
     @Test
     void portsOfOtherEngines_haveNoneOfIt() {
-        server.portsPerReplica = true;
+        own().portsPerReplica = true;
         server.moreSettings = """
             cluster.groups = [
               { name = vllm, replicas = 1 }
