@@ -78,8 +78,9 @@ public record BootstrapRooms(
     }
 
     private int portOf(int prompt, int usualPort) {
-        boolean isNamed = port != null && !element(port, PORT, prompt).isNull();
-        return isNamed ? (int) number(port, PORT, prompt, MAX_PORT) : usualPort;
+        return port == null || element(port, PORT, prompt).isNull()
+                ? usualPort
+                : (int) number(port, PORT, prompt, MAX_PORT);
     }
 
     private static JsonNode element(JsonNode values, String field, int prompt) {

@@ -102,6 +102,7 @@ public record SpecBuilder(
         var limit = limit(params);
         var channel = settings.sideChannel().orElse(null);
         boolean hasRooms = channel != null && channel.rooms() != SideChannelSettings.Rooms.NONE;
+        int usualPort = channel == null ? 0 : channel.port();
         var ofFirst = channel == null || hasRooms ? null : KvTransferFields.read(params.kvTransferParams());
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
@@ -117,7 +118,7 @@ public record SpecBuilder(
                                         choice / params.n(),
                                         choice,
                                         prompt.tokens().length(),
-                                        channel.port())
+                                        usualPort)
                         : null;
                 boolean isPrefill = room != null && room.doRemoteDecode();
                 var context = new AnswerContext(
