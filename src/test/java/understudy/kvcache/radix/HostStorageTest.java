@@ -26,6 +26,11 @@ final class HostStorageTest {
     private RadixMemory memory = create(WritePolicy.WRITE_THROUGH, PrefetchPolicy.WAIT_COMPLETE, 1000);
 
     private static RadixMemory create(WritePolicy writePolicy, PrefetchPolicy policy, int hostTokens) {
+        return create(writePolicy, policy, hostTokens, 10);
+    }
+
+    private static RadixMemory create(
+            WritePolicy writePolicy, PrefetchPolicy policy, int hostTokens, int prefetchThreshold) {
         return RadixMemory.create(new RadixConfig(
                 1,
                 400,
@@ -41,7 +46,7 @@ final class HostStorageTest {
                         0,
                         0,
                         null,
-                        new RadixConfig.Storage(KvSource.STORE, policy, 10, 1000, 1024))));
+                        new RadixConfig.Storage(KvSource.STORE, policy, prefetchThreshold, 1000, 1024))));
     }
 
     private StoredPages storage() {
@@ -189,6 +194,39 @@ final class HostStorageTest {
         isSound();
     }
 
+    /** Without a threshold a page is fetched, and nothing if no page is missing. */
+    @Test
+    void threshold_isAtLeastAPage() {
+        memory = create(WritePolicy.WRITE_THROUGH, PrefetchPolicy.WAIT_COMPLETE, 1000, 0);
+        cache(lookup(0, 20));
+        cache(lookup(0, 21));
+        memory.acknowledgeWrites();
+        words();
+
+        assertThat(beginFetch(1, 22)).hasSize(1);
+        memory.beginFetch(lookup(2, 1), 2, 0);
+        assertThat(words()).isEmpty();
+    }
+
+    /** With write_through_selective a node has no copy after one hit: nothing is fetched behind it. */
+    @Test
+    void nothingIsFetched_behindANodeWithoutACopy() {
+        memory = create(WritePolicy.WRITE_THROUGH_SELECTIVE, PrefetchPolicy.WAIT_COMPLETE, 1000);
+        cache(lookup(0, 20));
+        assertThat(beginFetch(1, 100)).isEmpty();
+    }
+
+    /** Equal tokens with another salt have other hashes. */
+    @Test
+    void hash_knowsOfTheSalt() {
+        var tokens = new TokenIds(IntStream.range(0, 20).toArray());
+        var salted = new Prompt(tokens, "", "salt");
+        memory.beginFetch(RadixLookup.of(2, salted, index -> index, 0), 2, 20);
+        var ofSalted = ((StorageWord.Find) words().get(0)).keys();
+
+        assertThat((List<Long>) ofSalted).doesNotContainAnyElementsOf(beginFetch(1, 20));
+    }
+
     /** A request that has waited for 1,000 ns and 300 more goes on with the 128 tokens that have come by then. */
     @ParameterizedTest
     @CsvSource({"BEST_EFFORT, 0", "TIMEOUT, 1301"})
@@ -334,15 +372,42 @@ final class HostStorageTest {
     }
 
     /**
-     * With write_back, 30 tokens leave the device for a host with room for 41, and are being written. 40 others that leave it
-     * find no room there, and are dropped with what is below them; the places of what is being written are free after that.
+     * The 30 tokens behind which 40 are fetched are dropped with the 200 above them, for which the host has no room: what comes
+     * then is not kept.
+     */
+    @Test
+    void tokensBehindADroppedNode_areNotKept() {
+        memory = create(WritePolicy.WRITE_BACK, PrefetchPolicy.WAIT_COMPLETE, 99);
+        cache(lookup(0, 200));
+        cache(lookup(0, 230));
+        cache(lookup(0, 1000, 1170));
+        memory.makeRoom(30);
+        words();
+        assertThat(beginFetch(1, 270)).hasSize(40);
+        storage().onFound(1, 40);
+        memory.makeRoom(400);
+        assertThat(memory.nodes()).isEmpty();
+        storage().onMoved(1, false);
+
+        assertThat(memory.endFetch(1)).isTrue();
+        assertThat(memory.nodes()).isEmpty();
+        // The 30 that are being written have their places still.
+        assertThat(numFreeOnHost()).isEqualTo(100 - 30);
+        isSound();
+    }
+
+    /**
+     * With write_back, 30 tokens leave the full device for a host with room for 41, and are being written. The 200 above them
+     * and 170 others that leave it then find no room there, and are dropped with what is below them; the places of what is being
+     * written are free after that.
      */
     @Test
     void nodeThatIsWritten_mayBeDropped() {
         memory = create(WritePolicy.WRITE_BACK, PrefetchPolicy.WAIT_COMPLETE, 40);
         cache(lookup(0, 200));
         cache(lookup(0, 230));
-        memory.makeRoom(200);
+        cache(lookup(0, 1000, 1170));
+        memory.makeRoom(30);
         var prepare = (StorageWord.Prepare) words().get(0);
         assertThat((List<Long>) prepare.keys()).hasSize(30);
         storage().onPrepared(prepare.job(), 30);
