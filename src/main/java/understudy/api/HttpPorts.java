@@ -161,7 +161,7 @@ final class HttpPorts implements AutoCloseable {
                 new RenderRoutes(api, parser),
                 info,
                 new LoraRoutes(api, adapters),
-                new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
+                new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0))), byIndex(replica)),
                 new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),
                 new TokenRoutes(api, tokenizer),
@@ -194,6 +194,15 @@ final class HttpPorts implements AutoCloseable {
                 .distinct()
                 .toList();
         return roles.size() == 1 ? roles.get(0) : Role.BOTH;
+    }
+
+    private SortedMap<Integer, ReplicaSpec> byIndex(OptionalInt replica) {
+        var all = new TreeMap<Integer, ReplicaSpec>();
+        var behind = behind(replica);
+        for (int i = 0; i < behind.size(); i++) {
+            all.put(replica.orElse(i), behind.get(i));
+        }
+        return all;
     }
 
     private boolean hasSglang(OptionalInt replica) {

@@ -71,7 +71,7 @@ final class ServeCommand extends ConsoleCommand {
             arity = "0..1",
             paramLabel = "SCENARIO",
             description = "Scenario file, HOCON or YAML. Default: " + SCENARIO + ", or " + VllmSettings.SCENARIO
-                    + " with --vllm-args.")
+                    + " with --vllm-args, " + SglangCommandLine.SCENARIO + " with --sglang-args.")
     private @Nullable String scenarioFile;
 
     @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
@@ -94,12 +94,25 @@ final class ServeCommand extends ConsoleCommand {
             description = "What 'vllm serve' would be given, as one word; weaker than --set.")
     private @Nullable String vllmArgs;
 
+    @Option(
+            names = "--sglang-args",
+            paramLabel = "WORDS",
+            description = "What 'sglang serve' would be given, as one word; weaker than --set.")
+    private @Nullable String sglangArgs;
+
     @Override
     public Integer call() {
+        if (vllmArgs != null && sglangArgs != null) {
+            throw new ScenarioException("--sglang-args: a server is either vLLM's or SGLang's; leave out --vllm-args");
+        }
         var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
         if (vllmArgs != null) {
             String file = Objects.requireNonNullElse(scenarioFile, VllmSettings.SCENARIO);
             return serveAsVllm(VllmWords.split(vllmArgs), file, options.with(flags), this::recorder, console());
+        }
+        if (sglangArgs != null) {
+            String file = Objects.requireNonNullElse(scenarioFile, SglangCommandLine.SCENARIO);
+            return serveAsSglang(VllmWords.split(sglangArgs), file, options.with(flags), this::recorder, console());
         }
         requireNoModel(scenarioFile);
         var scenario = Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags));
@@ -141,16 +154,25 @@ final class ServeCommand extends ConsoleCommand {
 
     /** Serves as {@code sglang serve} does with these flags. */
     static int serveAsSglang(List<String> words, Console console) {
+        return serveAsSglang(words, SglangCommandLine.SCENARIO, Map.of(), scenario -> Optional.empty(), console);
+    }
+
+    private static int serveAsSglang(
+            List<String> words,
+            String file,
+            Map<String, String> stronger,
+            Function<Scenario, Optional<RequestRecorder>> recorder,
+            Console console) {
         var sglang = SglangCommandLine.of(words, System.getenv());
         sglang.warnings().forEach(console::warn);
-        var served = sglang.start(System.getenv());
+        var served = sglang.start(file, System.getenv(), stronger);
         served.warnings().forEach(console::warn);
         var scenario = served.scenario();
         var settings = SglangCommandLine.namingFlags(() -> scenario.server().read());
         if (sglang.isWorker()) {
             return workHeadless("--node-rank", console.out());
         }
-        return serve(scenario, settings, recorded -> Optional.empty(), console);
+        return serve(scenario, settings, recorder, console);
     }
 
     /** Is there until it is told to end: a worker without HTTP, whose engine is that of the first node. */

@@ -110,6 +110,33 @@ final class NpmClientsTest {
         assertThat(seen.get("defaultError")).hasToString("[404,\"The model `unknown` does not exist.\"]");
     }
 
+    /** SGLang's dialect, where usage tells what was cached only with {@code --enable-cache-report}. */
+    @Test
+    void openAi_onSglang() throws IOException, InterruptedException {
+        server.moreSettings = """
+            engine.kind = sglang
+            kv-cache.num-gpu-blocks = auto
+            engine.sglang.max-total-tokens = 16000
+            server.sglang { enable-metrics = true, enable-cache-report = true }
+            """;
+
+        var seen = seenBy("npm-sglang.mjs");
+
+        assertThat(seen.get("models")).hasToString("[\"m\"]");
+        assertThat(seen.get("plain")).hasToString("[true,\"length\",8]");
+        assertThat(seen.get("streamed")).hasToString("[true,8]");
+        assertThat(seen.get("completion")).hasToString("[true,4]");
+        assertThat(seen.get("parsed").asBoolean()).isTrue();
+        assertThat(seen.get("tool").asText()).isEqualTo("weather");
+        // The client looks for the words in a field that SGLang's errors do not have.
+        assertThat(seen.get("error").asInt()).isEqualTo(400);
+        assertThat(seen.get("aborted").asInt()).isBetween(3, 500);
+        // The second turn finds the first one.
+        assertThat(seen.get("cached").get(1).asInt())
+                .isGreaterThan(seen.get("cached").get(0).asInt());
+        server.awaitMetric("sglang:num_aborted_requests_total", "", count -> count == 1);
+    }
+
     @Test
     void toolsAndStructuredAnswers() throws IOException, InterruptedException {
         var seen = seenBy("npm-tools.mjs");

@@ -84,6 +84,10 @@ public final class DocsRoutes implements RoutePart {
         POST /abort_request              Abort Request
         POST /pause_generation           Pause Generation
         POST /continue_generation        Continue Generation
+        POST /load_lora_adapter          Load Lora Adapter
+        POST /unload_lora_adapter        Unload Lora Adapter
+        POST /open_session               Open Session
+        POST /close_session              Close Session
         """);
 
     private final ApiSettings settings;

@@ -2,6 +2,7 @@ package understudy.api.sglang;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -24,6 +25,16 @@ import understudy.jsonsample.RefusedSchemaException;
  * endpoints has that of {@code _create_error_response}.
  */
 final class SglangErrors {
+    /** Names of Anthropic for kinds of errors; all others are {@code api_error}. */
+    private static final Map<Integer, String> ANTHROPIC_TYPES = Map.of(
+            400, "invalid_request_error",
+            401, "authentication_error",
+            403, "permission_error",
+            404, "not_found_error",
+            413, "request_too_large",
+            422, "invalid_request_error",
+            503, "overloaded_error");
+
     private SglangErrors() {}
 
     /** Returns the answer to a request of a path. */
@@ -32,6 +43,13 @@ final class SglangErrors {
         int status = failure.status() == 429 ? 503 : failure.status();
         if (path.startsWith("/v1/responses")) {
             return HttpBodies.json(status, failure.body());
+        }
+        if (path.startsWith("/v1/messages")) {
+            var body = Json.object().put("type", "error");
+            body.putObject("error")
+                    .put("type", ANTHROPIC_TYPES.getOrDefault(status, "api_error"))
+                    .put("message", failure.message());
+            return HttpBodies.json(status, body);
         }
         if (failure.type().equals(failure.message())) {
             // Starlette's own refusals, such as of a path that is not there.

@@ -1,7 +1,7 @@
 /**
- * SGLang's own endpoints ({@code sglang/srt/entrypoints/http_server.py}): its way to generate, and its control of engines.
- * A port has them if a replica behind it has SGLang's engine. What SGLang shares with vLLM is elsewhere: a call becomes a
- * completion, and its answers are written in another format.
+ * SGLang over HTTP ({@code sglang/srt/entrypoints/http_server.py}): its own endpoints, which a port has if a replica behind it
+ * has SGLang's engine, and its dialect of {@code /v1}, of errors and of keys, which a port has if all of them do. What SGLang
+ * shares with vLLM is elsewhere: a call is turned into one in vLLM's words, and its answers are written in another format.
  */
 @NullMarked
 package understudy.api.sglang;

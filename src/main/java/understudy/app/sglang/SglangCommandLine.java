@@ -106,7 +106,16 @@ public record SglangCommandLine(
 
     /** Reads the scenario that these settings make of {@link #SCENARIO}. */
     public FlagScenario.Served start(Map<String, String> environment) {
-        return SCENARIOS.start(settings, isGuessed, SCENARIO, environment, Map.of());
+        return start(SCENARIO, environment, Map.of());
+    }
+
+    /**
+     * Reads the scenario that these settings make of another one.
+     *
+     * @param stronger settings over these
+     */
+    public FlagScenario.Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
+        return SCENARIOS.start(settings, isGuessed, file, environment, stronger);
     }
 
     /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */

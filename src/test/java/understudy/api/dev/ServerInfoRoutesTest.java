@@ -2,6 +2,9 @@ package understudy.api.dev;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -53,5 +56,35 @@ final class ServerInfoRoutesTest {
                 .isEqualTo("1 validation error:\n"
                         + "  {'type': 'literal_error', 'loc': ('query', 'config_format'), 'msg': \"Input should be"
                         + " 'text' or 'json'\"}");
+    }
+
+    @Test
+    void mixedFleet_saysWhichReplicaIsWhich() {
+        try (var mixed = new ServerFixture()) {
+            mixed.portsPerReplica = true;
+            mixed.moreSettings = """
+                cluster.groups = [
+                  { name = a, replicas = 1 }
+                  { name = b, replicas = 2, engine.kind = sglang, kv-cache.num-gpu-blocks = auto }
+                ]
+                """;
+            mixed.start();
+
+            assertThat(mixed.get("/server_info").json().at("/emulation/replicas"))
+                    .hasToString("[{\"replica\":0,\"group\":\"a\",\"engine\":\"vllm\",\"role\":\"both\"},"
+                            + "{\"replica\":1,\"group\":\"b\",\"engine\":\"sglang\",\"role\":\"both\"},"
+                            + "{\"replica\":2,\"group\":\"b\",\"engine\":\"sglang\",\"role\":\"both\"}]");
+            var ports = mixed.server().replicaAddresses();
+            assertThat(infoAt(mixed, ports.get(0).getPort())).contains("vllm_config");
+            assertThat(infoAt(mixed, ports.get(1).getPort()))
+                    .contains("disaggregation_mode")
+                    .doesNotContain("vllm_config");
+        }
+    }
+
+    private static String infoAt(ServerFixture fleet, int port) {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/server_info"))
+                .build();
+        return fleet.client().sendAsync(request, BodyHandlers.ofString()).join().body();
     }
 }

@@ -24,6 +24,7 @@ final class KvEventSubscriber implements AutoCloseable {
     private final List<Integer> tokens = new ArrayList<>();
     private long nextSequence;
     private int numRemoved;
+    private int numStored;
 
     KvEventSubscriber(KvEventPublisher publisher, int replica) {
         this.publisher = publisher;
@@ -78,6 +79,7 @@ final class KvEventSubscriber implements AutoCloseable {
         String type = field(event, 0, "type").asStringValue().asString();
         switch (type) {
             case "BlockStored" -> {
+                numStored++;
                 field(event, 1, "block_hashes").asArrayValue().forEach(hash -> copies.addTo(hashOf(hash), 1));
                 field(event, 3, "token_ids")
                         .asArrayValue()
@@ -103,6 +105,11 @@ final class KvEventSubscriber implements AutoCloseable {
 
     private static long hashOf(Value hash) {
         return hash.asIntegerValue().toBigInteger().longValue();
+    }
+
+    /** Returns the number of events of stored blocks. */
+    int numStored() {
+        return numStored;
     }
 
     int numRemoved() {

@@ -112,6 +112,45 @@ final class ServedKvEventsTest {
         }
     }
 
+    /**
+     * SGLang tells of its tree page by page, when a node is stored and when it is removed ({@code mem_cache/events.py}, {@code
+     * _record_store_event} and {@code _record_remove_event}).
+     */
+    @ParameterizedTest
+    @EnumSource(KvEventSettings.Format.class)
+    void sglangsTree_isToldPageByPage(KvEventSettings.Format format) {
+        server.speed = Double.POSITIVE_INFINITY;
+        server.moreSettings = KV_EVENTS.formatted(format.name().toLowerCase(Locale.ROOT)) + """
+                engine.kind = sglang
+                kv-cache.num-gpu-blocks = auto
+                engine.sglang { max-total-tokens = 2240, page-size = 16 }
+                """;
+        server.startAlone();
+        var publisher = server.server().kvEvents().orElseThrow();
+
+        try (var subscriber = new KvEventSubscriber(publisher, 0)) {
+            complete(prompt(0));
+            awaitQuiet(publisher);
+            subscriber.catchUp();
+            int[] tokens = tokens(prompt(0));
+            int numFull = tokens.length / 16 * 16;
+            assertThat(subscriber.tokens().stream().mapToInt(token -> token).limit(numFull))
+                    .containsExactly(
+                            Arrays.stream(tokens).limit(numFull).boxed().toArray(Integer[]::new));
+            assertThat(subscriber.tokens()).hasSize(16 * subscriber.numStored());
+
+            // Two prompts and their answers do not fit beside each other.
+            for (int i = 0; i < 6; i++) {
+                complete(prompt(1 + i % 3));
+            }
+            awaitQuiet(publisher);
+            subscriber.catchUp();
+
+            assertThat(subscriber.numRemoved()).isPositive();
+            assertThat(subscriber.sortedHashes()).isNotEmpty().isEqualTo(table(0));
+        }
+    }
+
     /** 5 + 16 * 2 + 2 tokens, two blocks of which are full: a router that renders the chat itself knows their hashes. */
     @Test
     void chat_fillsBlocksWithTheTokensOfTheModelsTemplate(@TempDir Path folder) throws IOException {

@@ -300,6 +300,16 @@ final class OpenAiRoutesTest {
         assertThat(reply.json().get("type").textValue()).isEqualTo("Bad Request");
     }
 
+    /** {@code http_server.py}: what the schema refuses has the bodies of the APIs of others on their paths. */
+    @Test
+    void wrongSchema_hasTheBodyOfItsApi() {
+        var messages = SERVER.post("/v1/messages", "{}").json();
+        assertThat(messages.get("type").textValue()).isEqualTo("error");
+        assertThat(messages.at("/error/type").textValue()).isEqualTo("invalid_request_error");
+        var responses = SERVER.post("/v1/responses", "{").json();
+        assertThat(fields(responses.get("error"))).containsExactly("message", "type", "param", "code");
+    }
+
     /** The words of {@code tokenizer_manager.py}, {@code _validate_one_request}, which clients look for. */
     @Test
     void promptsThatAreTooLong_areToldAsSglangDoes() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,7 +19,7 @@ final class RankDelaysTest {
         return of(0, new SglangConfig.Delay(0.5, queueMinRatio, maxDelayNanos, maxPasses));
     }
 
-    private static RankDelays of(int interval, SglangConfig.Delay delay) {
+    private static RankDelays of(int interval, SglangConfig.@Nullable Delay delay) {
         return new RankDelays(SglangFixture.of(
                         4, 0, builder -> builder.prefillDecodeInterval(interval).prefillDelay(delay))
                 .config);

@@ -59,6 +59,31 @@ final class JavaClientsTest {
     }
 
     @Test
+    void openAi_onSglang() {
+        try (var sglang = ServedCluster.ofSglang()) {
+            var client = OpenAIOkHttpClient.builder()
+                    .baseUrl(sglang.url() + "/v1")
+                    .apiKey("any")
+                    .build();
+            var answer = client.chat()
+                    .completions()
+                    .create(question().addUserMessage("Hello").build());
+            var chunks = new ArrayList<ChatCompletionChunk>();
+            try (StreamResponse<ChatCompletionChunk> stream = client.chat()
+                    .completions()
+                    .createStreaming(question().addUserMessage("Hello").build())) {
+                stream.stream().forEach(chunks::add);
+            }
+
+            assertThat(answer.choices().get(0).message().content().orElseThrow())
+                    .isNotEmpty();
+            assertThat(answer.usage().orElseThrow().completionTokens()).isBetween(1L, 20L);
+            assertThat(chunks).hasSizeBetween(2, 24);
+            client.close();
+        }
+    }
+
+    @Test
     void openAi_streaming() {
         var params = question()
                 .addUserMessage("Hello")

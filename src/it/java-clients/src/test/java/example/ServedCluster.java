@@ -34,6 +34,12 @@ final class ServedCluster implements AutoCloseable {
         this.cluster = cluster;
     }
 
+    /** Starts it with SGLang's engine, and so in its dialect. */
+    static ServedCluster ofSglang() {
+        return new ServedCluster(EmulatedCluster.serve(SETTINGS
+                + "engine { kind = sglang, sglang.max-total-tokens = 16000 }\nkv-cache.num-gpu-blocks = auto"));
+    }
+
     /** Starts it with the clock held, and with more settings. */
     static ServedCluster paused(String settings) {
         return new ServedCluster(EmulatedCluster.servePaused(SETTINGS + settings));
