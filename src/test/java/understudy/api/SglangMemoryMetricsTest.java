@@ -103,6 +103,25 @@ final class SglangMemoryMetricsTest {
         }
     }
 
+    /** The first of two replicas writes its 200 tokens to the store, and the second one fetches them. */
+    @Test
+    void storage_tellsWhatGoesThereAndComesBack() {
+        try (var cluster = EmulatedCluster.servePaused(SETTINGS + """
+                cluster.replicas = 2, router.policy = round-robin
+                engine.sglang { max-total-tokens = 300, enable-hierarchical-cache = true, prefetch-threshold = 10
+                  hicache-storage-backend = mooncake, hicache-storage-prefetch-policy = wait-complete
+                  disable-overlap-schedule = true }
+                """)) {
+            for (int i = 0; i < 2; i++) {
+                cluster.submit(prompt(1000), 1);
+                cluster.advance(Duration.ofSeconds(1));
+            }
+
+            await(cluster, "backuped_tokens_total", "dp_rank=\"0\"", 200);
+            await(cluster, "prefetched_tokens_total", "dp_rank=\"1\"", 200);
+        }
+    }
+
     @Test
     void adapters_takeSlots() {
         try (var cluster = EmulatedCluster.servePaused(SETTINGS + """

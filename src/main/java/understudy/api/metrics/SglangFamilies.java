@@ -83,6 +83,8 @@ final class SglangFamilies implements ServerFamilies {
     final Counter transferFailed;
     final Counter evictedTokens;
     final Counter loadBackTokens;
+    final Counter prefetchedTokens;
+    final Counter backedUpTokens;
     final Gauge hostUsedTokens;
     final Gauge hostTotalTokens;
     final Gauge loraSlotsUsed;
@@ -103,6 +105,7 @@ final class SglangFamilies implements ServerFamilies {
     private final Gauge specNumSteps;
     private final Gauge grammarQueue;
     private final LabelledFamilies memory;
+    private final LabelledFamilies storage;
 
     SglangFamilies(PrometheusRegistry registry, String model) {
         this.model = model;
@@ -159,6 +162,9 @@ final class SglangFamilies implements ServerFamilies {
         memory = new LabelledFamilies(registry, "sglang:", "dp_rank", "cache_type");
         evictedTokens = memory.counter("evicted_tokens", "The number of tokens evicted from GPU to CPU.");
         loadBackTokens = memory.counter("load_back_tokens", "The number of tokens loaded from CPU to GPU.");
+        storage = new LabelledFamilies(registry, "sglang:", "dp_rank", "tp_rank", "pp_rank");
+        prefetchedTokens = storage.counter("prefetched_tokens", "Number of prefetched prompt tokens.");
+        backedUpTokens = storage.counter("backuped_tokens", "Number of backuped tokens.");
         queueSeconds =
                 scheduler.histogram("queue_time_seconds", "Histogram of queueing time in seconds.", QUEUE_SECONDS);
 
@@ -226,5 +232,6 @@ final class SglangFamilies implements ServerFamilies {
         scheduler.forget(String.valueOf(index));
         frontEnd.forget(String.valueOf(index));
         memory.forget(String.valueOf(index));
+        storage.forget(String.valueOf(index));
     }
 }

@@ -50,6 +50,8 @@ final class SglangSeries implements ReplicaSeries {
     private final Map<String, GaugeDataPoint> roleQueues = new LinkedHashMap<>();
     private long numEvictedTokens;
     private long numLoadedTokens;
+    private long numPrefetchedTokens;
+    private long numBackedUpTokens;
 
     /** Series that tell streamed answers from others. */
     private static final class PerMode {
@@ -146,6 +148,16 @@ final class SglangSeries implements ReplicaSeries {
                 case "loaded_tokens" -> {
                     families.loadBackTokens.labelValues(ranks[0], cacheType).inc(Math.max(0, value - numLoadedTokens));
                     numLoadedTokens = value;
+                }
+                case "prefetched_tokens" -> {
+                    families.prefetchedTokens
+                            .labelValues(ranks[0], "0", "0")
+                            .inc(Math.max(0, value - numPrefetchedTokens));
+                    numPrefetchedTokens = value;
+                }
+                case "backuped_tokens" -> {
+                    families.backedUpTokens.labelValues(ranks[0], "0", "0").inc(Math.max(0, value - numBackedUpTokens));
+                    numBackedUpTokens = value;
                 }
                 case "host_used_tokens" ->
                     families.hostUsedTokens.labelValues(ranks).set((double) value);

@@ -98,6 +98,10 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
             onAudit(audit);
         } else if (command instanceof KvExchange.Command move) {
             Objects.requireNonNull(moves).on(move);
+            if (move instanceof KvExchange.Moved && kvCache.stored() != null) {
+                // What has come or gone is counted, though no step may tell of it.
+                tellState(clock.nowNanos(), List.of());
+            }
         }
         return this;
     }

@@ -27,16 +27,21 @@ public final class CellScenario {
     private static final double SHORTEST = 0.8;
     private static final int FP8_BLOCK = 128;
     private static final Pattern FORMAT_SUFFIX = Pattern.compile("(?i)-(nvfp4|mxfp4|fp4|fp8|bf16|int4|awq|gptq).*$");
-    private static final Pattern FOUR_BITS = Pattern.compile("fp4|int4");
+    private static final Pattern FOUR_BIT_FLOATS = Pattern.compile("fp4");
+    private static final Pattern FOUR_BIT_INTEGERS = Pattern.compile("int4");
     private static final Pattern FP8 = Pattern.compile("fp8");
+    private static final Pattern BLACKWELL = Pattern.compile("^g?b[23]00");
     private static final Pattern FEW_BITS = Pattern.compile("fp[48]");
     private static final Pattern SIXTEEN_BITS = Pattern.compile("bf16|bfloat16|fp16|float16");
 
-    /** Formats of weights; experts may have fewer bits than the rest, and decide. */
+    /**
+     * Formats of weights; experts may have fewer bits than the rest, and decide. Tables say NVFP4 of gpt-oss, too, whose
+     * only checkpoint is MXFP4.
+     */
     private static final List<Format> FORMATS = List.of(
-            new Format(Pattern.compile("nvfp4|\\bfp4"), FOUR_BITS, "nvfp4"),
-            new Format(Pattern.compile("mxfp4"), FOUR_BITS, "mxfp4"),
-            new Format(Pattern.compile("int4|w4"), FOUR_BITS, "int4"),
+            new Format(Pattern.compile("nvfp4|\\bfp4"), FOUR_BIT_FLOATS, "nvfp4"),
+            new Format(Pattern.compile("mxfp4"), FOUR_BIT_FLOATS, "mxfp4"),
+            new Format(Pattern.compile("int4|w4"), FOUR_BIT_INTEGERS, "int4"),
             new Format(Pattern.compile("^fp8.?block"), FP8, "fp8-block"),
             new Format(Pattern.compile("^fp8"), FP8, "fp8"),
             new Format(Pattern.compile("^(" + SIXTEEN_BITS + ")"), SIXTEEN_BITS, "bf16"));
@@ -149,7 +154,7 @@ public final class CellScenario {
         if (!setup.kvCacheDtype().isEmpty()) {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
         } else if (engineKind().equals(VLLM)
-                && hasFp8KvInCheckpoint(setup)
+                && (hasFp8KvInCheckpoint(setup) || hasFp8KvOnBlackwell(setup))
                 && shared.text(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }
@@ -173,6 +178,12 @@ public final class CellScenario {
     }
 
     /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
+    /** Public measurements of gpt-oss on Blackwell have it (InferenceMAX, {@code gptoss_fp4_b200_docker.sh}). */
+    private static boolean hasFp8KvOnBlackwell(MeasuredSetup setup) {
+        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("gpt-oss")
+                && BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
+    }
+
     private static boolean hasFp8KvInCheckpoint(MeasuredSetup setup) {
         return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("llama")
                 && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();

@@ -19,6 +19,7 @@ import understudy.latency.RooflineLatency;
 import understudy.latency.StepExecution;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.Mxfp4Activations;
 import understudy.latency.tables.Placement;
 import understudy.latency.tables.TableLatency;
 import understudy.settings.Section;
@@ -151,7 +152,12 @@ public record LatencySettings(
     private static LatencyModel database(
             Section latency, Section profiled, Device device, LlmSpec llm, HostOverhead host) {
         var gpu = device.gpu(latency);
-        var placement = new Placement(llm, gpu.spec(), device.parallelism(), device.bytesPerKvElement());
+        var placement = new Placement(
+                llm,
+                gpu.spec(),
+                device.parallelism(),
+                device.bytesPerKvElement(),
+                profiled.choice("mxfp4-activations", Mxfp4Activations.class));
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
         section.keys().forEach(table -> versions.put(table, section.text(table)));

@@ -9,6 +9,7 @@ final class Dtypes {
     static final String FP8 = "fp8";
     static final String FP8_BLOCK = "fp8_block";
     static final String MXFP4 = "w4a16_mxfp4";
+    static final String MXFP4_MXFP8 = "w4a8_mxfp4_mxfp8";
 
     private Dtypes() {}
 

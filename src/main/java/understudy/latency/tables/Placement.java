@@ -11,8 +11,14 @@ import understudy.latency.Parallelism;
  * @param gpu each of the GPUs, for what the roofline has to fill in
  * @param parallelism how they share it
  * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
+ * @param mxfp4Activations precision in which MXFP4 experts are multiplied
  */
-public record Placement(LlmSpec llm, GpuSpec gpu, Parallelism parallelism, double bytesPerKvElement) {
+public record Placement(
+        LlmSpec llm,
+        GpuSpec gpu,
+        Parallelism parallelism,
+        double bytesPerKvElement,
+        Mxfp4Activations mxfp4Activations) {
 
     /** Returns how many GPUs share attention and dense layers. */
     int tensorParallelSize() {

@@ -1,12 +1,9 @@
 package understudy.latency.tables;
 
-import static understudy.latency.StepExecution.VLLM;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -27,16 +24,6 @@ final class StepKernels {
     static final String ALL_REDUCE = "all-reduce";
     static final String HEAD = "head";
 
-    private static final Set<String> EXPERT_COLUMNS = Set.of(
-            "moe_dtype",
-            "distribution",
-            "hidden_size",
-            "inter_size",
-            "topk",
-            "num_experts",
-            "moe_tp_size",
-            "moe_ep_size",
-            "num_tokens");
     private static final double BYTES = 2;
     private static final double NORM_BYTES = 8;
 
@@ -69,7 +56,11 @@ final class StepKernels {
             addProjections();
         }
         addFeedForward(execution);
-        addElementwise(2 * at.llm().numLayers(), NORM_BYTES * at.llm().hiddenSize());
+        if (gpu.isBlackwell() && at.tensorParallelSize() > 1) {
+            choice.note("norms are fused with all-reduces: as vLLM does on Blackwell");
+        } else {
+            addElementwise(2 * at.llm().numLayers(), NORM_BYTES * at.llm().hiddenSize());
+        }
         addHead();
         addAllReduces();
     }
@@ -149,7 +140,9 @@ final class StepKernels {
         boolean isFused = execution.fusesSharedExperts()
                 && ffn.sharedExpertSize() == ffn.expertSize()
                 && at.expertParallelSize() == 1;
-        experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), isFused ? withOneMore(experts()) : experts()));
+        var times = ExpertTimes.of(choice, gpu, at, roofline);
+        measuredTokens = Math.min(measuredTokens, times.maxTokens());
+        experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), isFused ? withOneMore(times.micros()) : times.micros()));
         if (!isFused && ffn.sharedExpertSize() > 0) {
             addDense(llm.numMoeLayers(), ffn.sharedExpertSize());
         }
@@ -197,51 +190,6 @@ final class StepKernels {
                     table.kernel(ALL_REDUCE, 2 * at.llm().numLayers(), at.llm().hiddenSize()));
             head.add(table.kernel(HEAD, 1, at.llm().vocabSize() / 2.0));
         }
-    }
-
-    private DoubleUnaryOperator experts() {
-        var ffn = at.llm().feedForward();
-        String dtype = Dtypes.ofExperts(at.llm().expertWeights()).orElse("");
-        String what = String.format(
-                Locale.ROOT,
-                "%d of %d experts of %d in %s, TP %d, EP %d",
-                ffn.numExpertsPerToken(),
-                ffn.numExperts(),
-                ffn.expertSize(),
-                at.llm().expertWeights(),
-                at.expertTensorSize(),
-                at.expertParallelSize());
-        var table = choice.choose(new TableChoice.Part("moe", "moe", "moe", what, dtype), file -> {
-            var curve = expertRows(file.path(), dtype).curve("num_tokens");
-            return curve == null ? null : new ExpertTable(curve, file.engine().equals(VLLM.kernels()));
-        });
-        if (table == null) {
-            return roofline::expertMicros;
-        }
-        var curve = table.curve;
-        measuredTokens = Math.min(measuredTokens, curve.max());
-        choice.note("experts' skew " + Ingredients.DISTRIBUTION + ": empirical");
-        if (!gpu.isHopper() || !table.isOfVllm || !Ingredients.needsExpertFactor(dtype)) {
-            return curve;
-        }
-        choice.note("experts in " + dtype + " x 1 at 256 to x 1.7 from 1024 tokens on: empirical, on Hopper");
-        return tokens -> curve.applyAsDouble(tokens) * Ingredients.hopperExpertFactor(tokens);
-    }
-
-    private record ExpertTable(Curve curve, boolean isOfVllm) {}
-
-    /** Returns the rows of the busiest rank, by the tokens of all ranks. */
-    private Rows expertRows(Path file, String dtype) {
-        var ffn = at.llm().feedForward();
-        return Rows.read(file, EXPERT_COLUMNS)
-                .where("moe_dtype", dtype)
-                .where("distribution", Ingredients.DISTRIBUTION)
-                .where("hidden_size", at.llm().hiddenSize())
-                .where("inter_size", ffn.expertSize())
-                .where("topk", ffn.numExpertsPerToken())
-                .where("num_experts", ffn.numExperts())
-                .where("moe_tp_size", at.expertTensorSize())
-                .where("moe_ep_size", at.expertParallelSize());
     }
 
     private void addLinear(int count, WeightFormat format, double n, double k) {

@@ -53,7 +53,11 @@ final class CellScenarioTest {
         "nvidia/Llama-3.3-70B-Instruct-FP4, nvfp4, nvfp4, fp8",
         "Qwen/Qwen3-32B-AWQ, int4_wo, int4, auto",
         "deepseek-ai/DeepSeek-V3, fp8_block, auto, auto",
-        "openai/gpt-oss-120b, w4a16_mxfp4, auto, auto"
+        // The public measurements of it on Blackwell have an FP8 KV cache.
+        "openai/gpt-oss-120b, w4a16_mxfp4, auto, fp8",
+        "openai/gpt-oss-120b, nvfp4, auto, fp8",
+        "moonshotai/Kimi-K2.5, int4_wo, auto, auto",
+        "moonshotai/Kimi-K2.5, nvfp4, nvfp4, auto"
     })
     void formats_areThoseOfTheCheckpoint(String model, String weights, String dtype, String kvCacheDtype) {
         var config = SCENARIO.of(setup(model, "b200_sxm", weights, 1, 1, 1, 1), "roofline");

@@ -148,7 +148,7 @@ final class ReferenceStepTimesTest {
         var gpu = GpuFile.read(SpecFiles.GPUS.find("h200").orElseThrow()).spec();
         var parallelism = new Parallelism(
                 tensorParallelSize, 1, expertParallelSize > 1, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
-        var placement = new Placement(llm, gpu, parallelism, bytesPerKvElement);
+        var placement = new Placement(llm, gpu, parallelism, bytesPerKvElement, Mxfp4Activations.AUTO);
         return new TableLatency(database, "h200_sxm", Map.of(), placement, host);
     }
 

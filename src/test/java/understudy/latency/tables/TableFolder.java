@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 import understudy.parquet.ParquetBytes;
 
-/** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, not Hopper. */
+/** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, of Ampere. */
 final class TableFolder {
     static final String GPU = "test_gpu";
 
@@ -21,13 +21,18 @@ final class TableFolder {
 
     TableFolder(Path root) {
         this.root = root;
+        setSmVersion(80);
+    }
+
+    /** Makes it a GPU of that compute capability. */
+    void setSmVersion(int version) {
         write(root.resolve(GPU + ".yaml"), """
             gpu:
               mem_bw: 1250000000000 # B/s
               mem_bw_empirical_scaling_factor: 0.8
               bfloat16_tc_flops: 10000000000000
-              sm_version: 80
-            """.getBytes(StandardCharsets.UTF_8));
+              sm_version: %d
+            """.formatted(version).getBytes(StandardCharsets.UTF_8));
     }
 
     /** Writes tables of that engine from now on. */

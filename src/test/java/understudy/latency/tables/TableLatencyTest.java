@@ -190,7 +190,12 @@ final class TableLatencyTest {
                 folder().database(),
                 TableFolder.GPU,
                 Map.of(),
-                new Placement(LLM.withAllWeights(WeightFormat.INT4), GPU_SPEC, Parallelism.ofTensors(2), 1),
+                new Placement(
+                        LLM.withAllWeights(WeightFormat.INT4),
+                        GPU_SPEC,
+                        Parallelism.ofTensors(2),
+                        1,
+                        Mxfp4Activations.AUTO),
                 new HostOverhead(0, 0));
 
         assertThat(model.missing()).containsExactly("attention", "gemm", "all-reduce");
@@ -316,7 +321,7 @@ final class TableLatencyTest {
                 folder.database(),
                 TableFolder.GPU,
                 versions,
-                new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2),
+                new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO),
                 new HostOverhead(0, 10, execution));
     }
 }

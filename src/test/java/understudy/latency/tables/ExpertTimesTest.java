@@ -1,0 +1,136 @@
+package understudy.latency.tables;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import understudy.latency.GpuSpec;
+import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.GpuSpecBuilder;
+import understudy.latency.LayerTime;
+import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpecBuilder;
+import understudy.latency.Parallelism;
+import understudy.latency.StepExecution;
+import understudy.latency.WeightFormat;
+
+/** Times of experts in MXFP4: 1 of 4 experts of 64 x 32. */
+final class ExpertTimesTest {
+    private static final int AMPERE = 80;
+    private static final int BLACKWELL = 100;
+    private static final String[] COLUMNS = {
+        "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size", "num_tokens"
+    };
+    private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
+    private static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
+            .name("gpu")
+            .memoryGib(1)
+            .bf16Tflops(1)
+            .bandwidthGbPerSecond(1000)
+            .gemm(EFFICIENCY)
+            .fp8Gemm(EFFICIENCY)
+            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
+            .elementwise(EFFICIENCY)
+            .allReduce(new GpuSpec.AllReduce(1, 1, null))
+            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
+            .build();
+    private static final LlmSpec LLM = LlmSpecBuilder.builder()
+            .name("llm")
+            .numLayers(2)
+            .hiddenSize(64)
+            .vocabSize(100)
+            .maxPositionEmbeddings(1024)
+            .attention(new LlmSpec.Attention(2, 1, 32, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 0, 4, 1, 32, 0))
+            .weights(WeightFormat.BF16)
+            .expertWeights(WeightFormat.MXFP4)
+            .build();
+
+    @TempDir
+    private Path directory;
+
+    private TableFolder folder;
+    private TableChoice choice;
+
+    @BeforeEach
+    void setUp() {
+        folder = new TableFolder(directory);
+        // The model's own experts, with BF16 activations: 90 us for any number of tokens.
+        experts("0.24.0", "w4a16_mxfp4", 32, 4, row -> 0.090);
+    }
+
+    /** Writes a table of one chosen expert of so many, for 2 and 20 tokens. */
+    private void experts(
+            String version, String dtype, double interSize, double numExperts, ToDoubleFunction<double[]> millis) {
+        double[][] rows = {{64, interSize, 1, numExperts, 1, 1, 2}, {64, interSize, 1, numExperts, 1, 1, 20}};
+        folder.table(
+                "moe",
+                version,
+                "moe",
+                Map.of("moe_dtype", dtype, "distribution", "power_law_1.2"),
+                COLUMNS,
+                rows,
+                millis);
+    }
+
+    private ExpertTimes times(int smVersion, Mxfp4Activations activations) {
+        folder.setSmVersion(smVersion);
+        var database = folder.database();
+        choice = new TableChoice(database, TableFolder.GPU, Map.of(), StepExecution.VLLM);
+        var placement = new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
+        var roofline = new LayerTime(LLM, GPU_SPEC, Parallelism.ofTensors(1));
+        return ExpertTimes.of(choice, database.gpu(TableFolder.GPU), placement, roofline);
+    }
+
+    /**
+     * Others are 8 experts of 64 x 40. As many tokens for each of 8 experts are twice as many as for each of 4; the
+     * weights are 4 x 64 x 32 of 8 x 64 x 40, 0.4. The least time is 30 us, so 10 tokens take 30 + 0.4 (130 - 30) us, and
+     * 1 token takes 30 us.
+     */
+    @Test
+    void blackwell_hasMxfp8Activations_byOtherExpertsAtAsManyTokensEach() {
+        experts("0.25.0", "w4a8_mxfp4_mxfp8", 40, 8, row -> row[6] == 2 ? 0.030 : 0.130);
+
+        var times = times(BLACKWELL, Mxfp4Activations.AUTO);
+
+        assertThat(times.micros().applyAsDouble(10)).isCloseTo(70, within(1e-9));
+        assertThat(times.micros().applyAsDouble(1)).isCloseTo(30, within(1e-9));
+        assertThat(times.maxTokens()).isEqualTo(10);
+        assertThat(choice.sources()).anyMatch(line -> line.contains("by the times of 1 of 8 experts of 64 x 40"));
+    }
+
+    @Test
+    void timesOfTheModelsOwnExperts_areTakenAsTheyAre() {
+        experts("0.25.0", "w4a8_mxfp4_mxfp8", 32, 4, row -> row[6] == 2 ? 0.030 : 0.130);
+
+        assertThat(times(BLACKWELL, Mxfp4Activations.AUTO).micros().applyAsDouble(20))
+                .isCloseTo(130, within(1e-9));
+    }
+
+    @Test
+    void otherGpus_andBf16OnBlackwell_haveBf16Activations() {
+        experts("0.25.0", "w4a8_mxfp4_mxfp8", 40, 8, row -> 0.030);
+
+        assertThat(times(AMPERE, Mxfp4Activations.AUTO).micros().applyAsDouble(10))
+                .isEqualTo(90);
+        assertThat(times(BLACKWELL, Mxfp4Activations.BFLOAT16).micros().applyAsDouble(10))
+                .isEqualTo(90);
+        assertThat(times(AMPERE, Mxfp4Activations.MXFP8).micros().applyAsDouble(10))
+                .isNotEqualTo(90);
+    }
+
+    /** Experts of 64 x 20 have 0.63 of the weights of the model's, too few to stand for them. */
+    @Test
+    void withoutAnythingAlike_bf16Activations_withAWarning() {
+        experts("0.25.0", "w4a8_mxfp4_mxfp8", 20, 8, row -> 0.030);
+
+        assertThat(times(BLACKWELL, Mxfp4Activations.AUTO).micros().applyAsDouble(10))
+                .isEqualTo(90);
+        assertThat(choice.warnings()).anyMatch(line -> line.contains("those with BF16 activations are taken"));
+    }
+}
