@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -224,7 +225,8 @@ final class BenchServingCommand extends ConsoleCommand {
 
     private String usualFile() {
         String lengths = dataset.startsWith("random") ? inputLength + "_" + outputLength : dataset;
-        return backend + "_" + LocalDate.now().format(MONTH_AND_DAY) + "_" + numPrompts + "_" + lengths + ".jsonl";
+        return backend + "_" + LocalDate.now(ZoneId.systemDefault()).format(MONTH_AND_DAY) + "_" + numPrompts + "_"
+                + lengths + ".jsonl";
     }
 
     private BenchTarget target() throws InterruptedException {
