@@ -240,6 +240,10 @@ final class RunningCluster {
                     records.onCollected(collected);
                     return Behaviors.same();
                 })
+                .onMessage(Replica.EngineDied.class, died -> {
+                    observer.onFailed(died.cause());
+                    return Behaviors.stopped();
+                })
                 .onSignal(ChildFailed.class, this::onChildFailed)
                 .onSignal(Terminated.class, this::onChildEnded);
     }
