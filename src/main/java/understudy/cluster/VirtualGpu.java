@@ -41,6 +41,9 @@ public final class VirtualGpu {
     /** Steps that begin from now on take {@code factor} times as long as the model says; above 0, at first 1. */
     public record SetSlowdown(double factor) implements Command {}
 
+    /** Steps that begin from now on take {@code nanos} longer than that; at first 0. */
+    public record SetDelay(long nanos) implements Command {}
+
     /**
      * A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent.
      *

@@ -6,6 +6,9 @@ public interface ReplicaActions {
     /** Steps that begin from now on take {@code factor} times as long as the model says. */
     void slowDown(double factor);
 
+    /** Steps that begin from now on take {@code nanos} longer than that. */
+    void delaySteps(long nanos);
+
     /** The KV memory has this many blocks from now on, the null block included. */
     void resizeKv(int numGpuBlocks);
 

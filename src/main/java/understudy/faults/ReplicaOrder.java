@@ -5,6 +5,7 @@ public sealed interface ReplicaOrder
         permits ReplicaOrder.Change,
                 ReplicaOrder.ResetPrefixCache,
                 ReplicaOrder.AwaitAsleep,
+                ReplicaOrder.DelaySteps,
                 ReplicaOrder.OfAdapter,
                 Fault.OfLinks {
 
@@ -47,6 +48,19 @@ public sealed interface ReplicaOrder
         @Override
         public void on(ReplicaActions replica) {
             replica.resetPrefixCache(resetsRunning);
+        }
+    }
+
+    /** Steps that begin from now on take {@code nanos} longer, until another order or a restart. */
+    record DelaySteps(long nanos) implements ReplicaOrder {
+        @Override
+        public void on(ReplicaActions replica) {
+            replica.delaySteps(nanos);
+        }
+
+        @Override
+        public Turn turn() {
+            return Turn.AT_ONCE;
         }
     }
 

@@ -79,6 +79,40 @@ final class ServeProcessTest {
         }
     }
 
+    /** SGLang's words as one, weaker than {@code --set}: the model of the words, and a port of SGLang. */
+    @Test
+    void serve_withTheWordsOfSglang_servesItsEngine() throws Exception {
+        var process = start(
+                "serve",
+                "--sglang-args",
+                "--model-path Qwen/Qwen3-8B --page-size 16 --context-length 4096 --port 1",
+                "--set",
+                "server.port=0",
+                "--set",
+                "engine.max-model-len=2048");
+        try (var out = reader(process)) {
+            String line = out.readLine();
+            while (!line.startsWith("understudy listens at ")) {
+                line = out.readLine();
+            }
+            String url = line.substring(line.indexOf("http"));
+
+            assertThat(get(url + "/get_model_info").body()).contains("\"model_path\":\"Qwen/Qwen3-8B\"");
+            assertThat(get(url + "/get_server_info").body()).contains("\"page_size\":16", "\"context_length\":2048");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void serve_withTheWordsOfBothEngines_isRefused() {
+        var refused = CommandLineFixture.call("serve", "--vllm-args", "a/b", "--sglang-args", "a/b");
+
+        assertThat(refused.exitCode).isEqualTo(2);
+        assertThat(refused.err)
+                .isEqualTo("--sglang-args: a server is either vLLM's or SGLang's; leave out --vllm-args\n");
+    }
+
     @Test
     void serve_onATakenPort_saysSo() throws Exception {
         try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {

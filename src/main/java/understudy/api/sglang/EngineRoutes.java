@@ -6,6 +6,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.post;
 
+import com.fasterxml.jackson.databind.node.NullNode;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -33,6 +34,9 @@ public final class EngineRoutes implements RoutePart {
     private static final String FLUSHED = "Cache flushed.\nPlease check backend logs for more details. (When there are"
             + " running or waiting requests, the operation will not be performed.)\n";
 
+    private static final String SLEEP = "forward_sleep_time";
+    private static final int MAX_SLEEP_SECONDS = 3600;
+
     private final ApiContext api;
     private final EngineSleep engines;
     private final OptionalInt replica;
@@ -54,7 +58,8 @@ public final class EngineRoutes implements RoutePart {
                                 post(() -> completeWithFuture(flushCache())))),
                 path("abort_request", () -> bodies.postOfAnyType(this::abort)),
                 path("pause_generation", () -> bodies.postOfAnyType(this::pause)),
-                path("continue_generation", () -> bodies.postOfAnyType(this::resume)));
+                path("continue_generation", () -> bodies.postOfAnyType(this::resume)),
+                path("slow_down", () -> bodies.postOfAnyType(this::slowDown)));
     }
 
     private CompletionStage<HttpResponse> flushCache() {
@@ -96,6 +101,22 @@ public final class EngineRoutes implements RoutePart {
     private CompletionStage<HttpResponse> resume(HttpRequest request, JsonBody body) {
         return engines.wakeUp(replica, Set.of("scheduling"))
                 .thenApply(done -> status("Generation continued successfully."));
+    }
+
+    /** Each forward sleeps so long ({@code Scheduler.run_batch}); answered by nothing, in JSON. */
+    private CompletionStage<HttpResponse> slowDown(HttpRequest request, JsonBody body) {
+        if (!body.node().has(SLEEP)) {
+            throw ApiException.invalid("Field required", body.at(SLEEP));
+        }
+        var seconds = body.number(SLEEP);
+        if (seconds != null && !(seconds >= 0 && seconds <= MAX_SLEEP_SECONDS)) {
+            throw ApiException.badRequest(
+                    SLEEP + " is " + seconds + "; a number from 0 to " + MAX_SLEEP_SECONDS + " is allowed", null);
+        }
+        long nanos = seconds == null ? 0 : Math.round(seconds * 1e9);
+        return api.cluster()
+                .order(replica, new ReplicaOrder.DelaySteps(nanos))
+                .thenApply(done -> HttpBodies.json(200, NullNode.getInstance()));
     }
 
     private static HttpResponse status(String message) {

@@ -61,6 +61,8 @@ final class GroupedGpu extends ExtensibleBehavior<VirtualGpu.Command> {
                     ran.step().number()));
         } else if (command instanceof VirtualGpu.SetSlowdown set) {
             group.tell(new DataParallelGroup.SetSlowdown(replicaIndex, set.factor()));
+        } else if (command instanceof VirtualGpu.SetDelay set) {
+            group.tell(new DataParallelGroup.SetDelay(replicaIndex, set.nanos()));
         }
         return this;
     }

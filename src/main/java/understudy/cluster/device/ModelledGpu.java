@@ -28,6 +28,7 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private final EarlierStages earlier;
     private final StageTimes stages;
     private double slowdown = 1;
+    private long delayNanos;
 
     /** The step sent last: its time as the model says, when it runs, and the receiver of its end. */
     private long modelNanos;
@@ -75,7 +76,11 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
         if (command instanceof VirtualGpu.ExecuteStep step) {
             onExecuteStep(step);
         } else if (command instanceof VirtualGpu.SetSlowdown set) {
-            onSetSlowdown(set);
+            slowdown = set.factor();
+            reschedule();
+        } else if (command instanceof VirtualGpu.SetDelay set) {
+            delayNanos = set.nanos();
+            reschedule();
         } else if (command instanceof VirtualGpu.GroupRan) {
             return Behaviors.unhandled(); // a device by itself has no group
         }
@@ -104,8 +109,7 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     }
 
     /** The step sent last takes as long as is said now if it has not begun. */
-    private void onSetSlowdown(VirtualGpu.SetSlowdown set) {
-        slowdown = set.factor();
+    private void reschedule() {
         if (startNanos > clock.nowNanos()) {
             done[numSteps % done.length].cancel();
             schedule();
@@ -114,7 +118,7 @@ public final class ModelledGpu extends ExtensibleBehavior<VirtualGpu.Command> {
 
     /** A step counts from when it enters the first stage, or from the end of the one before: steps do not overlap. */
     private void schedule() {
-        endNanos = stages.leave(startNanos, slowed(earlierNanos), slowed(modelNanos));
+        endNanos = stages.leave(startNanos, slowed(earlierNanos), slowed(modelNanos) + delayNanos);
         var stepDone = new VirtualGpu.StepDone(Math.max(startNanos, stages.previousEndNanos()), endNanos, output);
         done[numSteps % done.length] = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, stepDone);
     }

@@ -59,6 +59,9 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /** A rank takes {@code factor} times as long from the next step on; at first 1. */
     public record SetSlowdown(int replicaIndex, double factor) implements Command {}
 
+    /** A rank takes {@code nanos} longer than that from the next step on; at first 0. */
+    public record SetDelay(int replicaIndex, long nanos) implements Command {}
+
     /** Step {@code number}, from 0 since the group had nothing to do, ran from {@code startNanos} to {@code endNanos}. */
     public record Ran(long startNanos, long endNanos, long number) {}
 
@@ -90,6 +93,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
 
     private static final class Rank {
         private double slowdown = 1;
+        private long delayNanos;
         private final Deque<Submit> submitted = new ArrayDeque<>(2);
         private @Nullable Propose proposed;
     }
@@ -124,6 +128,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
                 .onMessage(Join.class, this::onJoin)
                 .onMessage(Leave.class, this::onLeave)
                 .onMessage(SetSlowdown.class, this::onSetSlowdown)
+                .onMessage(SetDelay.class, this::onSetDelay)
                 .build();
     }
 
@@ -139,6 +144,11 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
 
     private Behavior<Command> onSetSlowdown(SetSlowdown set) {
         rank(set.replicaIndex).slowdown = set.factor;
+        return this;
+    }
+
+    private Behavior<Command> onSetDelay(SetDelay set) {
+        rank(set.replicaIndex).delayNanos = set.nanos;
         return this;
     }
 
@@ -247,7 +257,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
             var submit = next(rank, hasPrefill);
             double factor = submit == null ? rank.slowdown : rank.slowdown * submit.factor;
             var batch = batch(submit).inGroupOf(numTokens, hasPrefill);
-            longest = Math.max(longest, factor * latency.stepNanos(batch));
+            longest = Math.max(longest, factor * latency.stepNanos(batch) + rank.delayNanos);
         }
         return LatencyModel.roundToNanos(longest);
     }

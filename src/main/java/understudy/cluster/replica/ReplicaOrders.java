@@ -75,6 +75,12 @@ final class ReplicaOrders {
         }
 
         @Override
+        public void delaySteps(long nanos) {
+            parts.gpu().tell(new VirtualGpu.SetDelay(nanos));
+            parts.answer(told);
+        }
+
+        @Override
         public void loseHostKv(double share) {
             tellTransfers(new KvExchange.Lose(share));
             parts.answer(told);

@@ -279,6 +279,37 @@ final class GenerateRoutesTest {
         assertThat(generate("\"text\": \"x\"")).isNotEmpty();
     }
 
+    /** As {@code SlowDownReqInput} and {@code slow_down} of SGLang's {@code http_server.py} have it. */
+    @Test
+    void slowedForward_sleepsUntilItIsReset() {
+        String call = "\"text\": \"x\", \"sampling_params\": {\"max_new_tokens\": 4, \"ignore_eos\": true}";
+
+        var slowed = server.post("/slow_down", "{\"forward_sleep_time\": 2}");
+
+        assertThat(slowed.status()).isEqualTo(200);
+        assertThat(slowed.text()).isEqualTo("null");
+        // Four forwards that sleep for 2 s each, and one more in vain at most; without that they take 5 ms each.
+        assertThat(generate(call).at("/meta_info/e2e_latency").doubleValue()).isBetween(8.0, 11.0);
+        assertThat(server.post("/slow_down", "{\"forward_sleep_time\": null}").status())
+                .isEqualTo(200);
+        assertThat(generate(call).at("/meta_info/e2e_latency").doubleValue()).isLessThan(8);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{}|Field required",
+                "{\"forward_sleep_time\": -1}|forward_sleep_time is -1.0; a number from 0 to 3600 is allowed",
+                "{\"forward_sleep_time\": \"x\"}|Input should be a valid number"
+            })
+    void sleepThatCannotBe_isRefused(String body, String problem) {
+        var refused = server.post("/slow_down", body);
+
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.text()).contains(problem);
+    }
+
     @Test
     void modelAndHealth_areTold() {
         for (String path : List.of("/model_info", "/get_model_info")) {

@@ -90,6 +90,20 @@ final class VirtualGpuTest {
                 .containsExactly(new VirtualGpu.StepDone(0, 7 * MILLI), new VirtualGpu.StepDone(7 * MILLI, 17 * MILLI));
     }
 
+    /** The second step, which waits, takes 6, 6 and 2 ms, and 5 ms more in all. */
+    @Test
+    void delay_isAddedOnceToWhatHasNotBegun() {
+        var gpu = pipeline();
+        gpu.tell(new VirtualGpu.ExecuteStep(batch(1), done.ref()));
+        gpu.tell(new VirtualGpu.ExecuteStep(batch(1), done.ref()));
+        gpu.tell(new VirtualGpu.SetSlowdown(2));
+        gpu.tell(new VirtualGpu.SetDelay(5 * MILLI));
+        kit.advance(Duration.ofMillis(30));
+
+        assertThat(done.messages())
+                .containsExactly(new VirtualGpu.StepDone(0, 7 * MILLI), new VirtualGpu.StepDone(7 * MILLI, 22 * MILLI));
+    }
+
     private ActorRef<VirtualGpu.Command> pipeline() {
         var earlier = new EarlierStages(2, batch -> 3 * MILLI);
         var device = new GpuModel(batch -> MILLI, 0, null, new RandomStreams(1), 1, earlier);

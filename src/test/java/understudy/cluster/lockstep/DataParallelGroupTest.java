@@ -57,6 +57,19 @@ final class DataParallelGroupTest {
                         new DataParallelGroup.Ran(millis * MILLI, (millis + 1) * MILLI, 1));
     }
 
+    /** A rank whose steps take 5 ms longer makes the other one wait, also where it has nothing to run. */
+    @Test
+    void delayOfOneRank_isThatOfTheStep() {
+        var group = group(RankRules.NONE);
+
+        group.tell(new DataParallelGroup.SetDelay(1, 5 * MILLI));
+        group.tell(new DataParallelGroup.Submit(0, oneToken(), false, 1, first.ref()));
+        kit.advance(Duration.ofMillis(10));
+
+        // 1 ms as the model says, and 5 ms.
+        assertThat(first.messages()).containsExactly(new DataParallelGroup.Ran(0, 6 * MILLI, 0));
+    }
+
     /** With drafts the decode waits for both prefills, of 3 ms each, and runs then. */
     @Test
     void decode_sitsOutTheStepsOfPrefills() {
