@@ -70,7 +70,8 @@ final class SglangClusterTest {
                 })
                 .rootCause()
                 .isInstanceOf(KvOutOfMemoryException.class)
-                .hasMessageStartingWith("the engine of replica 0 has died: Out of memory. Try to lower your batch size.");
+                .hasMessageStartingWith(
+                        "the engine of replica 0 has died: Out of memory. Try to lower your batch size.");
     }
 
     /** A request that has ended is still in the batch that was planned before its last token was known. */
