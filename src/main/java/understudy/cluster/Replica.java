@@ -9,7 +9,6 @@ import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
-import understudy.kvcache.KvOutOfMemoryException;
 import understudy.kvcache.connector.RemoteKv;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -152,7 +151,7 @@ public final class Replica {
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value) implements Cluster.Command {}
 
     /** An engine has died of its KV memory, as the real one does, which ends the run. */
-    public record EngineDied(KvOutOfMemoryException cause) implements Cluster.Command {}
+    public record EngineDied(int replicaIndex, String words) implements Cluster.Command {}
 
     /** A word to the memory of this replica, from another one's or from outside. */
     public record ForMemory(KvBlockManager.Command command) implements Command {}

@@ -8,9 +8,4 @@ public final class KvOutOfMemoryException extends IllegalStateException {
     public KvOutOfMemoryException(String message) {
         super(message);
     }
-
-    /** Returns the same end of the engine of a replica. */
-    public KvOutOfMemoryException of(int replicaIndex) {
-        return new KvOutOfMemoryException("the engine of replica " + replicaIndex + " has died: " + getMessage());
-    }
 }

@@ -133,7 +133,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         try {
             answer = kvCache.answer(ask.ask());
         } catch (KvOutOfMemoryException e) {
-            onEngineDied(e.of(replicaIndex));
+            onEngineDied(e);
             return;
         }
         peakUsage = Math.max(peakUsage, kvCache.usage());
@@ -153,7 +153,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (owner == null) {
             throw death;
         }
-        owner.tell(new Replica.EngineDied(death));
+        owner.tell(new Replica.EngineDied(replicaIndex, String.valueOf(death.getMessage())));
     }
 
     /** Answers, after the time for which the memory has waited. */
