@@ -133,8 +133,8 @@ final class RoomTalk {
 
     /** Returns why a request has failed that has waited too long. */
     String overdue(long afterNanos) {
-        return "Request " + room.requestId() + " timed out after " + afterNanos / 100_000_000 / 10.0 + "s in KVPoll."
-                + (line.isPrefill ? "Bootstrapping" : "WaitingForInput");
+        return "Request " + room.requestId() + " timed out after " + Math.floorDiv(afterNanos, 100_000_000L) / 10.0
+                + "s in KVPoll." + (line.isPrefill ? "Bootstrapping" : "WaitingForInput");
     }
 
     private void await(long nanos) {

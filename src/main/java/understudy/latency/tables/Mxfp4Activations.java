@@ -13,6 +13,6 @@ public enum Mxfp4Activations {
     MXFP8;
 
     boolean areMxfp8(GpuData gpu) {
-        return this == MXFP8 || this == AUTO && gpu.isBlackwell();
+        return this == MXFP8 || (this == AUTO && gpu.isBlackwell());
     }
 }

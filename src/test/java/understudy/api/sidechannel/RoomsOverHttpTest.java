@@ -135,7 +135,7 @@ final class RoomsOverHttpTest {
         call.putArray("messages").addObject().put("role", "user").put("content", "Hello");
         inRoom(call, 3);
 
-        send(prefill, "/v1/chat/completions", call);
+        assertThat(send(prefill, "/v1/chat/completions", call)).isNotNull();
         var answer = send(decode, "/v1/chat/completions", call);
         prefill.awaitRequests(1);
         decode.awaitRequests(1);
@@ -209,7 +209,7 @@ final class RoomsOverHttpTest {
 
     @Test
     void prefillThatCrashes_takesTheOtherHalfWithIt() {
-        send(prefill, "/generate", generate(7));
+        assertThat(send(prefill, "/generate", generate(7))).isNotNull();
         var answer = send(decode, "/generate", generate(7));
         prefill.awaitRequests(1);
         decode.awaitRequests(1);
@@ -236,7 +236,11 @@ final class RoomsOverHttpTest {
             decode.advance(Duration.ofMillis(5));
             return prefill.nowNanos() > 1_000_000_000;
         });
-        send(decode, "/abort_request", Sidecar.JSON.createObjectNode().put("rid", "r"));
+        assertThat(send(
+                        decode,
+                        "/abort_request",
+                        Sidecar.JSON.createObjectNode().put("rid", "r")))
+                .isNotNull();
         moveUntil(first, Duration.ofMillis(5));
 
         assertThat(first.join().status()).isEqualTo(500);
