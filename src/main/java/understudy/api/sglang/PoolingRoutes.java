@@ -144,7 +144,8 @@ public final class PoolingRoutes implements RoutePart {
     private CompletionStage<HttpResponse> encode(HttpRequest request, JsonBody body) {
         var text = body.get("text");
         var ids = body.get("input_ids");
-        if (text == null && ids == null) {
+        var input = text == null ? ids : text;
+        if (input == null) {
             throw error("At least one of text, input_ids, or image should be provided");
         }
         if (text != null && ids != null) {
@@ -155,7 +156,6 @@ public final class PoolingRoutes implements RoutePart {
         }
         var pooling = requireVectors();
         int size = dimensions(body, pooling);
-        var input = text == null ? ids : text;
         boolean isList = input.path(0).isTextual() || input.path(0).isArray();
         var encoding = VectorEncoding.of(null);
         var call = call(request, body, "embd-", input);
@@ -364,8 +364,7 @@ public final class PoolingRoutes implements RoutePart {
     }
 
     private static ObjectNode usage(List<CallEvent.Piece> choices) {
-        int numTokens =
-                choices.stream().mapToInt(each -> prompt(each).length()).sum();
+        int numTokens = choices.stream().mapToInt(each -> prompt(each).length()).sum();
         return Json.object()
                 .put("prompt_tokens", numTokens)
                 .put("total_tokens", numTokens)

@@ -31,7 +31,9 @@ final class PoolingRoutesTest {
                 kv-cache.num-gpu-blocks = auto
                 engine.sglang.max-total-tokens = 16000
                 """
-                    + (name.equals(GENERATE) ? "" : "server { task = " + name + ", embedding-size = 4, num-labels = 3 }");
+                    + (name.equals(GENERATE)
+                            ? ""
+                            : "server { task = " + name + ", embedding-size = 4, num-labels = 3 }");
             return server.start();
         });
     }
@@ -49,7 +51,8 @@ final class PoolingRoutesTest {
 
     @Test
     void embeddings_haveTheShapeOfSglang() {
-        var reply = server("embed").post("/v1/embeddings", "{\"input\": [[1, 2, 3], [1, 2, 3], [4]], \"model\": \"any\"}");
+        var reply =
+                server("embed").post("/v1/embeddings", "{\"input\": [[1, 2, 3], [1, 2, 3], [4]], \"model\": \"any\"}");
 
         assertThat(reply.text().replaceAll("\\[-?0\\.[^]]*]", "[]"))
                 .isEqualTo("{\"data\":[{\"embedding\":[],\"index\":0,\"object\":\"embedding\"},"
@@ -59,7 +62,9 @@ final class PoolingRoutesTest {
                         + "\"usage\":{\"prompt_tokens\":7,\"total_tokens\":7,\"completion_tokens\":0,"
                         + "\"prompt_tokens_details\":null,\"reasoning_tokens\":0}}");
         var data = reply.json().get("data");
-        assertThat(data.get(0).get("embedding")).hasSize(4).isEqualTo(data.get(1).get("embedding"));
+        assertThat(data.get(0).get("embedding"))
+                .hasSize(4)
+                .isEqualTo(data.get(1).get("embedding"));
         assertThat(data.get(2).get("embedding")).isNotEqualTo(data.get(1).get("embedding"));
     }
 
@@ -153,7 +158,8 @@ final class PoolingRoutesTest {
             var shares = soft.at("/scores/" + i);
             var parts = plain.at("/scores/" + i);
             assertThat(shares).hasSize(2);
-            assertThat(shares.get(0).doubleValue() + shares.get(1).doubleValue()).isCloseTo(1, within(1e-6));
+            assertThat(shares.get(0).doubleValue() + shares.get(1).doubleValue())
+                    .isCloseTo(1, within(1e-6));
             assertThat(parts.get(0).doubleValue() + parts.get(1).doubleValue()).isBetween(0.0, 1.0);
             assertThat(parts.get(0).doubleValue() / parts.get(1).doubleValue())
                     .isCloseTo(shares.get(0).doubleValue() / shares.get(1).doubleValue(), within(1e-5));
