@@ -44,7 +44,7 @@ public record VectorEncoding(boolean isBase64, ByteOrder order) {
     }
 
     /** Returns the one of a name, {@code float} for null, with bytes as they are in memory. */
-    public static VectorEncoding of(@Nullable String format) {
+    public static VectorEncoding named(@Nullable String format) {
         var body = Json.object();
         if (format != null) {
             body.put("encoding_format", format);

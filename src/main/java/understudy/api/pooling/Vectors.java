@@ -23,9 +23,14 @@ public final class Vectors {
         return vector;
     }
 
-    /** Returns one number of a vector that is long enough, from -1 to 1. */
-    public static double number(TokenSequence tokens, int index) {
-        return 2 * fraction(hash(tokens) + index) - 1;
+    /** Returns the numbers at some places of a vector that is long enough, from -1 to 1. */
+    public static double[] draw(TokenSequence tokens, int[] places) {
+        long seed = hash(tokens);
+        var numbers = new double[places.length];
+        for (int i = 0; i < places.length; i++) {
+            numbers[i] = 2 * fraction(seed + places[i]) - 1;
+        }
+        return numbers;
     }
 
     /** Returns the first numbers of a vector, scaled to a length of 1. */

@@ -92,7 +92,7 @@ public final class PoolingRoutes implements RoutePart {
         requireContent(input);
         var pooling = requireVectors();
         int size = dimensions(body, pooling);
-        var encoding = VectorEncoding.of(body.text("encoding_format"));
+        var encoding = VectorEncoding.named(body.text("encoding_format"));
         var call = call(request, body, "embd-", input);
         encoding.requireAtMost(call.prompts().size(), size);
         return run(request, call, choices -> {
@@ -157,7 +157,7 @@ public final class PoolingRoutes implements RoutePart {
         var pooling = requireVectors();
         int size = dimensions(body, pooling);
         boolean isList = input.path(0).isTextual() || input.path(0).isArray();
-        var encoding = VectorEncoding.of(null);
+        var encoding = VectorEncoding.named(null);
         var call = call(request, body, "embd-", input);
         encoding.requireAtMost(call.prompts().size(), size);
         String name = name(request, body);
@@ -276,10 +276,7 @@ public final class PoolingRoutes implements RoutePart {
             return isSoft ? Vectors.softmax(output) : output;
         }
         // Behind the labels, all other tokens together.
-        var logits = new double[isSoft ? labels.length : labels.length + 1];
-        for (int i = 0; i < labels.length; i++) {
-            logits[i] = Vectors.number(prompt, labels[i]);
-        }
+        var logits = Arrays.copyOf(Vectors.draw(prompt, labels), isSoft ? labels.length : labels.length + 1);
         return Arrays.copyOf(Vectors.softmax(logits), labels.length);
     }
 
