@@ -8,6 +8,7 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.workload.files.TraceException;
@@ -143,9 +144,11 @@ public final class Understudy {
         return KnownKeys.near(written, names).map(List::of).orElse(List.of());
     }
 
-    /** Bad input is one line; everything else is a defect, and shown in full. */
+    /** Bad input and an engine's death are one line; everything else is a defect, and shown in full. */
     static int onFailure(Exception failure, PrintWriter err) throws Exception {
-        if (failure instanceof ScenarioException || failure instanceof TraceException) {
+        if (failure instanceof ScenarioException
+                || failure instanceof TraceException
+                || failure instanceof KvOutOfMemoryException) {
             err.println(failure.getMessage());
             err.flush();
             return BAD_INPUT;

@@ -32,7 +32,8 @@ public final class Cluster {
                     Router.Closed,
                     MetricsCollector.Collected,
                     Replica.Gone,
-                    Replica.Recorded {}
+                    Replica.Recorded,
+                    Replica.EngineDied {}
 
     /**
      * Builds the replicas, and begins to serve the workload; to be sent once.

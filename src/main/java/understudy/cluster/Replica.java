@@ -150,6 +150,9 @@ public final class Replica {
     /** The answer to {@link GetRecord}. */
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value) implements Cluster.Command {}
 
+    /** An engine has died of its KV memory, as the real one does, which ends the run. */
+    public record EngineDied(int replicaIndex, String words) implements Cluster.Command {}
+
     /** A word to the memory of this replica, from another one's or from outside. */
     public record ForMemory(KvBlockManager.Command command) implements Command {}
 

@@ -19,7 +19,7 @@ import understudy.routing.Signal;
  * @param metrics gets every step, and every request that ends
  * @param routerSpec specification of the router
  * @param subscriber receives the events, or null
- * @param owner is told when the replica has stopped; null if it never does
+ * @param owner is told when the replica has stopped, or its engine has died; null if neither happens
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
  * @param keepsRecords whether all transfers are kept for a report
@@ -33,7 +33,7 @@ public record ReplicaPeers(
         ActorRef<MetricsCollector.Command> metrics,
         RouterSpec routerSpec,
         ClusterEvent.@Nullable Subscriber subscriber,
-        @Nullable ActorRef<? super Replica.Gone> owner,
+        @Nullable ActorRef<Cluster.Command> owner,
         @Nullable ActorRef<Link.Command> network,
         @Nullable KvStore sharedStore,
         boolean keepsRecords,

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.report.Invariants;
 import understudy.report.RequestsCsv;
 import understudy.report.RunRecord;
@@ -42,7 +43,7 @@ final class FuzzRun implements AutoCloseable {
                     "no end after " + MAX_SECONDS + " s; " + emulation.numEnded() + " requests have ended, and "
                             + emulation.virtualSeconds() + " s of virtual time are over");
         } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
+            throw e.getCause() instanceof KvOutOfMemoryException death ? death : new IllegalStateException(e);
         }
     }
 

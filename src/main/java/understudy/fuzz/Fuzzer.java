@@ -2,6 +2,7 @@ package understudy.fuzz;
 
 import java.util.List;
 import java.util.Optional;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
@@ -54,6 +55,9 @@ public final class Fuzzer {
             return Optional.empty();
         } catch (ScenarioException e) {
             throw e;
+        } catch (KvOutOfMemoryException e) {
+            // The real engine ends like this, too.
+            return Optional.empty();
         } catch (RuntimeException e) {
             return Optional.of(Failure.of(e));
         }

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import understudy.engine.vllm.queue.SchedulingPolicy;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.settings.ScenarioException;
 
 final class FuzzerTest {
@@ -136,5 +137,15 @@ final class FuzzerTest {
             }
         }
         throw new AssertionError("nothing found");
+    }
+
+    @Test
+    void engineThatDiesAsTheRealOne_isNotFound() throws InterruptedException {
+        var fuzzer = new Fuzzer(1, List.of(scenario -> {
+            throw new KvOutOfMemoryException("Out of memory.");
+        }));
+
+        assertThat(fuzzer.run(0)).isEmpty();
+        assertThat(fuzzer.numRefused()).isZero();
     }
 }

@@ -33,6 +33,7 @@ import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
 import understudy.workload.files.TraceException;
@@ -239,6 +240,11 @@ final class RunningCluster {
                 .onMessage(MetricsCollector.Collected.class, collected -> {
                     records.onCollected(collected);
                     return Behaviors.same();
+                })
+                .onMessage(Replica.EngineDied.class, died -> {
+                    observer.onFailed(new KvOutOfMemoryException(
+                            "the engine of replica " + died.replicaIndex() + " has died: " + died.words()));
+                    return Behaviors.stopped();
                 })
                 .onSignal(ChildFailed.class, this::onChildFailed)
                 .onSignal(Terminated.class, this::onChildEnded);

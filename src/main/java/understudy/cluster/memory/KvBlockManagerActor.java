@@ -20,9 +20,11 @@ import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
 import understudy.cluster.ReplicaPeers;
 import understudy.cluster.Router;
+import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.runtime.Clock;
 
@@ -127,7 +129,13 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (ask.before() != null) {
             onSettle(ask.before());
         }
-        var answer = kvCache.answer(ask.ask());
+        KvAnswer answer;
+        try {
+            answer = kvCache.answer(ask.ask());
+        } catch (KvOutOfMemoryException e) {
+            onEngineDied(e);
+            return;
+        }
         peakUsage = Math.max(peakUsage, kvCache.usage());
         if (moves != null && ask.ask() instanceof KvAsk.EndPlan) {
             moves.onPlanEnded(() -> ask.replyTo().tell(new KvBlockManager.Answered(answer)));
@@ -137,6 +145,15 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         if (moves != null) {
             moves.onAsked();
         }
+    }
+
+    /** Has the run end by the engine's words, without a stack trace. */
+    private void onEngineDied(KvOutOfMemoryException death) {
+        var owner = peers.owner();
+        if (owner == null) {
+            throw death;
+        }
+        owner.tell(new Replica.EngineDied(replicaIndex, String.valueOf(death.getMessage())));
     }
 
     /** Answers, after the time for which the memory has waited. */

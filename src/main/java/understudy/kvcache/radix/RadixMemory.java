@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.figure.OwnFigure;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.PushWord;
 
@@ -383,13 +384,21 @@ public class RadixMemory {
         }
     }
 
-    /** Gives each request of a prefill batch its places ({@code alloc_for_extend}). */
+    /**
+     * Gives each request of a prefill batch its places ({@code alloc_for_extend}).
+     *
+     * @throws KvOutOfMemoryException if there are too few: admission does not look where a prefill goes on
+     */
     public final void extend(ObjectArrayList<RadixSequence> batch) {
         int numTokens = 0;
+        int numNewPages = 0;
         for (int i = 0; i < batch.size(); i++) {
-            numTokens += batch.get(i).end - batch.get(i).numPrefixTokens;
+            var sequence = batch.get(i);
+            numTokens += sequence.end - sequence.numPrefixTokens;
+            numNewPages += Math.max(0, numPages(sequence.end) - sequence.numPages);
         }
         makeRoom(numTokens + (pageSize == 1 ? 0 : pageSize * batch.size()));
+        requireFree(numNewPages, "Prefill", numTokens);
         pool.ready(pageSize == 1 ? numTokens : numTokens / pageSize + batch.size() + 1);
         for (int i = 0; i < batch.size(); i++) {
             var sequence = batch.get(i);
@@ -433,13 +442,32 @@ public class RadixMemory {
         return pool.size() >= need;
     }
 
-    /** Gives each running request the places of its next step ({@code alloc_for_decode}). */
+    private void requireFree(int numNewPages, String mode, int numTokens) {
+        if (numNewPages * pageSize > pool.size()) {
+            throw new KvOutOfMemoryException((pageSize == 1 ? "Out" : mode + " out")
+                    + " of memory. Try to lower your batch size. Try to allocate "
+                    + numTokens + " tokens. Available tokens: " + numAvailable() + " (available_size="
+                    + numFree() + " + evictable_size=" + numEvictable() + ")");
+        }
+    }
+
+    /**
+     * Gives each running request the places of its next step ({@code alloc_for_decode}).
+     *
+     * @throws KvOutOfMemoryException if there are too few: a mixed batch does not ask before
+     */
     public final void decode(int[] handles, int count) {
         if (config.eagleReserve() > 0) {
             reserveDrafts(handles, count);
             return;
         }
         makeRoom(count * pageSize);
+        int numNewPages = 0;
+        for (int i = 0; i < count; i++) {
+            var sequence = sequence(handles[i]);
+            numNewPages += Math.max(0, numPages(sequence.numCommitted + 1) - sequence.numPages);
+        }
+        requireFree(numNewPages, "Decode", count);
         pool.ready(count);
         for (int i = 0; i < count; i++) {
             var sequence = sequence(handles[i]);

@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 
@@ -145,16 +147,37 @@ final class PrefillAdderTest {
         var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 30, false, false, 4);
         var chunked = fixture.add("chunked", 1, 12, 1, 0, false);
         chunked.maxNewTokens = 20;
-        var sequence = fixture.memory.open(chunked.lookup);
-        fixture.memory.match(sequence, 11);
-        fixture.memory.admit(sequence, 4);
-        fixture.memory.extend(ObjectArrayList.of(sequence));
-        fixture.memory.cacheUnfinished(chunked.handle(), true);
+        prefill(fixture, chunked, 4);
 
         var outcome = attempt(fixture, chunked, fixture.add("next", 100, 2, 1, 0, false));
 
         assertThat(results(outcome)).containsExactly(AddResult.OTHER);
         assertThat(outcome.ends.toIntArray()).containsExactly(8);
         assertThat(outcome.isFull).isFalse();
+    }
+
+    /**
+     * All 12 tokens are held, 4 by the first chunk and 8 by another request. Nothing remains, and then the next chunk is as
+     * long as any: 4 tokens, for which there is no place.
+     */
+    @Test
+    void unfinishedPrefill_goesOnWithoutMemory() {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 12, false, false, 4);
+        var chunked = fixture.add("chunked", 1, 12, 1, 0, false);
+        prefill(fixture, chunked, 4);
+        prefill(fixture, fixture.add("other", 100, 8, 1, 0, false), 8);
+
+        assertThatThrownBy(() -> attempt(fixture, chunked))
+                .isInstanceOf(KvOutOfMemoryException.class)
+                .hasMessage("Out of memory. Try to lower your batch size. Try to allocate 4 tokens."
+                        + " Available tokens: 0 (available_size=0 + evictable_size=0)");
+    }
+
+    private static void prefill(SglangFixture fixture, SglangRequest request, int numTokens) {
+        var sequence = fixture.memory.open(request.lookup);
+        fixture.memory.match(sequence, request.numTokens() - 1);
+        fixture.memory.admit(sequence, numTokens);
+        fixture.memory.extend(ObjectArrayList.of(sequence));
+        fixture.memory.cacheUnfinished(request.handle(), true);
     }
 }

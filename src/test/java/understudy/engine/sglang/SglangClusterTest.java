@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,7 @@ import understudy.fuzz.Fuzzer;
 import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
 import understudy.host.Emulation;
+import understudy.kvcache.KvOutOfMemoryException;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.scenario.Scenario;
@@ -44,6 +46,32 @@ final class SglangClusterTest {
             assertThat(second.tokenNanos()).containsExactly(24 * MILLI, 34 * MILLI);
             cluster.check().hasCompleted(2);
         }
+    }
+
+    /**
+     * The second request needs 300 + 1 + 1 tokens, and finds them: the first, which wants 300 more, counts with 7 % of them.
+     * But each of its 100 chunks of 3 tokens takes a token of the first along, and 300 + 100 + 4 are more than there are.
+     */
+    @Test
+    void mixedBatches_runOutOfMemory() {
+        String mixed = """
+            engine.max-model-len = 390
+            engine.sglang { max-total-tokens = 400, chunked-prefill-size = 4, enable-mixed-chunk = true
+              schedule-conservativeness = 0.1 }
+            """;
+
+        assertThatThrownBy(() -> {
+                    try (var cluster = EmulatedCluster.startPaused(SETTINGS + mixed)) {
+                        cluster.submit(4, 300);
+                        cluster.advance(Duration.ofMillis(30));
+                        cluster.submit(300, 1);
+                        cluster.advance(Duration.ofSeconds(2));
+                    }
+                })
+                .rootCause()
+                .isInstanceOf(KvOutOfMemoryException.class)
+                .hasMessageStartingWith(
+                        "the engine of replica 0 has died: Out of memory. Try to lower your batch size.");
     }
 
     /** A request that has ended is still in the batch that was planned before its last token was known. */
