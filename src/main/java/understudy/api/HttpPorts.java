@@ -60,6 +60,7 @@ import understudy.api.sglang.LoadRoutes;
 import understudy.api.sglang.ModelRoutes;
 import understudy.api.sglang.OllamaRoutes;
 import understudy.api.sglang.OpenAiRoutes;
+import understudy.api.sglang.PoolingRoutes;
 import understudy.api.sglang.SchedulerReports;
 import understudy.api.sglang.SglangDialect;
 import understudy.api.sglang.SglangLengths;
@@ -218,6 +219,9 @@ final class HttpPorts implements AutoCloseable {
                 new EngineRoutes(api, sleep, replica),
                 new ModelRoutes(api, info),
                 new LoadRoutes(api, spec, reports, replica, isAlone)));
+        if (isAlone) {
+            parts.add(new PoolingRoutes(api, tokenizer, parser));
+        }
         if (api.settings().model().pooling() == null) {
             parts.add(new GenerateRoutes(api, parser, replica));
             if (isAlone) {

@@ -1,6 +1,6 @@
 package understudy.api.openai;
 
-import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
@@ -8,6 +8,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.post;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -18,7 +19,6 @@ import understudy.api.call.CallRunner;
 import understudy.api.call.GenerationParams;
 import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
-import understudy.api.http.HttpFailures;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
@@ -66,15 +66,17 @@ public final class ResponsesRoutes implements RoutePart {
         var bodies = api.bodies();
         return concat(
                 path(segment("v1").slash("responses"), () -> bodies.post(this::respond)),
-                path(segment("v1").slash("responses").slash(segment()), id -> get(() -> complete(notFound(id)))),
+                path(
+                        segment("v1").slash("responses").slash(segment()),
+                        id -> get(() -> completeWithFuture(notFound(id)))),
                 path(
                         segment("v1").slash("responses").slash(segment()).slash("cancel"),
-                        id -> post(() -> complete(notFound(id)))));
+                        id -> post(() -> completeWithFuture(notFound(id)))));
     }
 
     /** Without its store, vLLM knows no response by its id. */
-    private static HttpResponse notFound(String id) {
-        return HttpFailures.response(new ApiException(
+    private static CompletionStage<HttpResponse> notFound(String id) {
+        return CompletableFuture.failedFuture(new ApiException(
                 404, "invalid_request_error", "Response with id '" + id + "' not found.", "response_id"));
     }
 

@@ -3,7 +3,9 @@ package understudy.api.pooling;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.ByteOrder;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
+import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 
 /**
@@ -12,7 +14,7 @@ import understudy.api.http.JsonBody;
  * @param isBase64 whether as text, not as lists of numbers
  * @param order of the bytes in such text
  */
-record VectorEncoding(boolean isBase64, ByteOrder order) {
+public record VectorEncoding(boolean isBase64, ByteOrder order) {
     /** Most numbers of one answer: a small body could ask for gigabytes. */
     private static final long MAX_LISTED = 1L << 22;
 
@@ -41,13 +43,22 @@ record VectorEncoding(boolean isBase64, ByteOrder order) {
         return new VectorEncoding(format.equals("base64"), order);
     }
 
+    /** Returns the one of a name, {@code float} for null, with bytes as they are in memory. */
+    public static VectorEncoding named(@Nullable String format) {
+        var body = Json.object();
+        if (format != null) {
+            body.put("encoding_format", format);
+        }
+        return of(new JsonBody(body));
+    }
+
     private static String orElse(JsonBody body, String key, String otherwise) {
         String text = body.text(key);
         return text == null ? otherwise : text;
     }
 
     /** Refuses more vectors than an answer may have. */
-    void requireAtMost(int numVectors, int size) {
+    public void requireAtMost(int numVectors, int size) {
         long most = (isBase64 ? MAX_ENCODED : MAX_LISTED) / size;
         if (numVectors > most) {
             throw ApiException.badRequest(
@@ -57,7 +68,8 @@ record VectorEncoding(boolean isBase64, ByteOrder order) {
         }
     }
 
-    JsonNode write(double[] vector) {
+    /** Returns a vector as it stands in an answer. */
+    public JsonNode write(double[] vector) {
         return isBase64 ? Vectors.base64(vector, order) : Vectors.list(vector);
     }
 }

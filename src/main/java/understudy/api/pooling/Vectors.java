@@ -10,11 +10,11 @@ import understudy.api.http.Json;
 import understudy.prompt.TokenSequence;
 
 /** Made-up outputs of a model: pure functions of the token ids, so that equal texts have equal ones. */
-final class Vectors {
+public final class Vectors {
     private Vectors() {}
 
     /** Returns a vector with numbers from -1 to 1. */
-    static double[] draw(TokenSequence tokens, int size) {
+    public static double[] draw(TokenSequence tokens, int size) {
         long seed = hash(tokens);
         var vector = new double[size];
         for (int i = 0; i < size; i++) {
@@ -23,8 +23,18 @@ final class Vectors {
         return vector;
     }
 
+    /** Returns the numbers at some places of a vector that is long enough, from -1 to 1. */
+    public static double[] draw(TokenSequence tokens, int[] places) {
+        long seed = hash(tokens);
+        var numbers = new double[places.length];
+        for (int i = 0; i < places.length; i++) {
+            numbers[i] = 2 * fraction(seed + places[i]) - 1;
+        }
+        return numbers;
+    }
+
     /** Returns the first numbers of a vector, scaled to a length of 1. */
-    static double[] unit(double[] vector, int size) {
+    public static double[] unit(double[] vector, int size) {
         double squares = 0;
         for (int i = 0; i < size; i++) {
             squares += vector[i] * vector[i];
@@ -37,7 +47,7 @@ final class Vectors {
     }
 
     /** Returns probabilities that make 1 together. */
-    static double[] softmax(double[] logits) {
+    public static double[] softmax(double[] logits) {
         double sum = 0;
         var shares = new double[logits.length];
         for (int i = 0; i < logits.length; i++) {
@@ -51,7 +61,7 @@ final class Vectors {
     }
 
     /** Returns a number above 0 and below 1. */
-    static double score(TokenSequence tokens) {
+    public static double score(TokenSequence tokens) {
         return 1 / (1 + Math.exp(-4 * draw(tokens, 1)[0]));
     }
 
@@ -65,7 +75,7 @@ final class Vectors {
     }
 
     /** Returns a vector as a list of numbers, written already: a node for each number would take five times the memory. */
-    static JsonNode list(double[] vector) {
+    public static JsonNode list(double[] vector) {
         var list = new StringBuilder("[");
         for (double each : vector) {
             list.append(list.length() == 1 ? "" : ",").append((float) each);

@@ -42,7 +42,7 @@ final class SglangErrors {
         // What was turned away because of the load is a 429 elsewhere.
         int status = failure.status() == 429 ? 503 : failure.status();
         if (path.startsWith("/v1/responses")) {
-            return HttpBodies.json(status, failure.body());
+            return HttpBodies.json(status, ofResponses(failure, status));
         }
         if (path.startsWith("/v1/messages")) {
             var body = Json.object().put("type", "error");
@@ -71,6 +71,24 @@ final class SglangErrors {
         var body = Json.object();
         body.putObject("error").put("message", failure.message());
         return body;
+    }
+
+    /**
+     * Returns the body on the paths of responses: what {@code serving_responses.py} refuses is flat, and has its parameter;
+     * what the schema and {@code HTTPException} refuse is nested.
+     */
+    private static ObjectNode ofResponses(ApiException failure, int status) {
+        var nested = failure.body();
+        boolean isOfHandler = (status == 400 || status == 404)
+                && !failure.type().equals("Bad Request")
+                && !failure.type().equals(failure.message());
+        if (isOfHandler) {
+            var flat = flat(failure, failure.type(), status);
+            flat.set("param", nested.at("/error/param"));
+            return flat;
+        }
+        nested.withObject("/error").putNull("param").put("code", status);
+        return nested;
     }
 
     private static ObjectNode flat(ApiException failure, String type, int status) {

@@ -310,6 +310,25 @@ final class OpenAiRoutesTest {
         assertThat(fields(responses.get("error"))).containsExactly("message", "type", "param", "code");
     }
 
+    /** {@code _make_not_found_error} of {@code serving_responses.py}, whose bodies are flat; the schema's are nested. */
+    @Test
+    void responsesThatAreNotThere_haveTheFlatBody() {
+        String words = "\"message\":\"Response with id 'resp_1' not found.\"";
+        var fetched = SERVER.get("/v1/responses/resp_1");
+        assertThat(fetched.status()).isEqualTo(404);
+        assertThat(fetched.text())
+                .isEqualTo("{\"object\":\"error\"," + words
+                        + ",\"type\":\"invalid_request_error\",\"param\":\"response_id\",\"code\":404}");
+        var previous = SERVER.post("/v1/responses", "{\"input\": \"x\", \"previous_response_id\": \"resp_1\"}");
+        assertThat(previous.status()).isEqualTo(404);
+        assertThat(previous.text()).startsWith("{\"object\":\"error\"," + words);
+
+        var refused = SERVER.post("/v1/responses", "{\"input\": \"x\", \"temperature\": \"warm\"}")
+                .json();
+        assertThat(refused.at("/error/type").textValue()).isEqualTo("Bad Request");
+        assertThat(refused.at("/error/param").isNull()).isTrue();
+    }
+
     /** The words of {@code tokenizer_manager.py}, {@code _validate_one_request}, which clients look for. */
     @Test
     void promptsThatAreTooLong_areToldAsSglangDoes() {
