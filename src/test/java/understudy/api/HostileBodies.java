@@ -42,6 +42,11 @@ final class HostileBodies {
             "/load_lora_adapter",
             "/unload_lora_adapter",
             "/abort_request",
+            "/v1/embeddings",
+            "/encode",
+            "/classify",
+            "/v1/score",
+            "/v1/rerank",
             "/continue_generation");
 
     /** Names of sessions, of their requests, and of adapters. */
@@ -52,7 +57,8 @@ final class HostileBodies {
                     + " priority return_text_in_logprobs input_embeds max_new_tokens min_new_tokens json_schema regex"
                     + " ebnf n stop temperature abort_all mode session_params extra_key no_stop_trim stop_regex"
                     + " return_hidden_states continue_final_message separate_reasoning bootstrap_room max_tokens"
-                    + " session_id streaming timeout capacity_of_str_len pinned lora_name id offset replace";
+                    + " session_id streaming timeout capacity_of_str_len pinned lora_name id offset replace"
+                    + " query items label_token_ids apply_softmax item_first documents top_n dimensions";
 
     private static final List<String> KEYS = List.of(
             "prompt messages input tokens model n max_tokens max_completion_tokens min_tokens stop stop_token_ids stream",
