@@ -177,13 +177,13 @@ public final class CellScenario {
         return dtype.startsWith("fp8") ? "fp8" : SIXTEEN_BITS.matcher(dtype).matches() ? "bf16" : dtype;
     }
 
-    /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
     /** Public measurements of gpt-oss on Blackwell have it (InferenceMAX, {@code gptoss_fp4_b200_docker.sh}). */
     private static boolean hasFp8KvOnBlackwell(MeasuredSetup setup) {
         return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("gpt-oss")
                 && BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
     }
 
+    /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
     private static boolean hasFp8KvInCheckpoint(MeasuredSetup setup) {
         return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("llama")
                 && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();
