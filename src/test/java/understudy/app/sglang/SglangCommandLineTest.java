@@ -102,7 +102,6 @@ final class SglangCommandLineTest {
         assertThat(scenario.blockSize()).isEqualTo(16);
     }
 
-    /** Sixteen GPUs in eight ranks: each has two for its attention. */
     /** The lines of SGLang's {@code docs/advanced_features/pd_disaggregation.md}. */
     @Test
     void modeOfDisaggregation_isARole() {
@@ -142,6 +141,7 @@ final class SglangCommandLineTest {
                 .contains("--enable-hierarchical-cache has no effect here with --disaggregation-mode");
     }
 
+    /** Sixteen GPUs in eight ranks: each has two for its attention. */
     @Test
     void dpAttention_dividesTheGpusAmongRanks() {
         var given = of("deepseek-ai/DeepSeek-R1-0528 --tp 16 --dp 8 --enable-dp-attention --enable-prefill-delayer");
