@@ -24,6 +24,7 @@ import understudy.app.console.ConsoleCommand;
 import understudy.bench.Bench;
 import understudy.bench.BenchTarget;
 import understudy.bench.BenchUnreachableException;
+import understudy.bench.DatasetSettings;
 import understudy.bench.ServerLink;
 import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchResult;
@@ -297,64 +298,40 @@ final class BenchServingCommand extends ConsoleCommand {
             throw new ScenarioException("--dataset-name " + dataset
                     + ": must be sharegpt, random, random-ids or generated-shared-prefix here");
         }
-        var settings = new LinkedHashMap<String, String>();
+        var settings = new LinkedHashMap<>(requests().byKey());
         settings.put("seed", String.valueOf(seed));
-        settings.put("workload.requests", String.valueOf(numPrompts));
         settings.put("workload.arrivals.request-rate", requestRate);
         settings.put("workload.arrivals.scale-gaps", "false");
-        settings.put("workload.sessions.turns.kind", "fixed");
-        settings.put("workload.sessions.turns.mean", "1");
-        settings.put("workload.prefix-groups.count", "0");
         if (maxConcurrency != null) {
             settings.put("workload.max-concurrency", maxConcurrency.toString());
-        }
-        switch (dataset) {
-            case "sharegpt" -> {
-                settings.put("workload.kind", "sharegpt");
-                settings.put("workload.trace", datasetPath);
-                settings.put(
-                        "workload.sharegpt-output-len",
-                        String.valueOf(Objects.requireNonNullElse(sharegptOutputLength, 0)));
-            }
-            case "generated-shared-prefix" -> putSharedPrefixes(settings);
-            default -> {
-                settings.put("workload.kind", "generated");
-                putLengths("prompt", inputLength, settings);
-                putLengths("output", outputLength, settings);
-            }
         }
         return settings;
     }
 
     /** The questions of all groups are sent in a shuffled order. */
-    private void putSharedPrefixes(Map<String, String> settings) {
-        settings.put("workload.kind", "generated");
-        settings.put("workload.requests", String.valueOf((long) numGroups * promptsPerGroup));
-        settings.put("workload.prefix-groups.count", String.valueOf(numGroups));
-        settings.put("workload.prefix-groups.length.kind", "fixed");
-        settings.put("workload.prefix-groups.length.mean", String.valueOf(systemPromptLength));
-        settings.put("workload.prefix-groups.prompts-per-group", String.valueOf(promptsPerGroup));
-        settings.put("workload.prefix-groups.prompt-order", "in-turn");
-        putFixed("prompt", questionLength, settings);
-        putFixed("output", sharedOutputLength, settings);
+    private DatasetSettings requests() {
+        return switch (dataset) {
+            case "sharegpt" ->
+                DatasetSettings.shareGpt(numPrompts, datasetPath, Objects.requireNonNullElse(sharegptOutputLength, 0));
+            case "generated-shared-prefix" ->
+                DatasetSettings.generated((long) numGroups * promptsPerGroup)
+                        .lengths("prompt", questionLength, questionLength)
+                        .lengths("output", sharedOutputLength, sharedOutputLength)
+                        .prefixes(numGroups, systemPromptLength)
+                        .promptsPerPrefix(promptsPerGroup);
+            default ->
+                DatasetSettings.generated(numPrompts)
+                        .lengths("prompt", least(inputLength), inputLength)
+                        .lengths("output", least(outputLength), outputLength);
+        };
     }
 
     /** As {@code np.random.randint(max(int(len * ratio), 1), len + 1)}. */
-    private void putLengths(String name, int most, Map<String, String> settings) {
+    private long least(int most) {
         if (!(rangeRatio >= 0 && rangeRatio <= 1)) {
             throw new ScenarioException("--random-range-ratio " + rangeRatio + ": must be from 0 to 1");
         }
-        String key = "workload.lengths." + name + ".";
-        settings.put(key + "kind", "uniform");
-        settings.put(key + "min", String.valueOf(Math.max(1, (long) (most * rangeRatio))));
-        settings.put(key + "max", String.valueOf(most));
-    }
-
-    private static void putFixed(String name, int length, Map<String, String> settings) {
-        String key = "workload.lengths." + name + ".";
-        settings.put(key + "kind", "uniform");
-        settings.put(key + "min", String.valueOf(length));
-        settings.put(key + "max", String.valueOf(length));
+        return Math.max(1, (long) (most * rangeRatio));
     }
 
     /** Returns the words of a command line with the name of this command, if they are {@code bench} with {@code --backend}. */

@@ -75,16 +75,24 @@ public final class ServerLink {
         }
     }
 
-    /** Empties the cache of a server of SGLang. */
+    /**
+     * Empties the cache of a server of SGLang.
+     *
+     * @throws BenchUnreachableException if the server does not do it: figures would be those of a warm cache
+     */
     public static void flushCache(BenchTarget target) throws InterruptedException {
-        var request = HttpRequest.newBuilder(URI.create(target.base() + "/flush_cache"))
-                .timeout(PATIENCE)
-                .POST(HttpRequest.BodyPublishers.noBody());
+        var uri = URI.create(target.base() + "/flush_cache");
+        var request = HttpRequest.newBuilder(uri).timeout(PATIENCE).POST(HttpRequest.BodyPublishers.noBody());
         target.headers().forEach(request::setHeader);
         try {
-            var unused = CLIENT.send(request.build(), HttpResponse.BodyHandlers.discarding());
+            int status = CLIENT.send(request.build(), HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
+            if (status != OK) {
+                throw new BenchUnreachableException(
+                        uri + ": the cache was not emptied, but HTTP " + status + "; leave out --flush-cache");
+            }
         } catch (IOException e) {
-            throw new BenchUnreachableException(target.base() + "/flush_cache: " + Attempt.words(e));
+            throw new BenchUnreachableException(uri + ": " + Attempt.words(e));
         }
     }
 

@@ -163,21 +163,15 @@ public final class WorkloadOptions {
     }
 
     private void putDataset(Dataset name, Map<String, String> settings) {
-        settings.put("workload.requests", String.valueOf(numRequests(name)));
+        long numRequests = numRequests(name);
+        var requests = switch (name) {
+            case RANDOM -> random(numRequests);
+            case PREFIX_REPETITION -> prefixRepetition(numRequests);
+            case SHAREGPT -> DatasetSettings.shareGpt(numRequests, datasetPath, outputLength);
+        };
+        settings.putAll(requests.byKey());
         settings.put(RATE, "inf");
         settings.put("workload.arrivals.scale-gaps", "true");
-        settings.put("workload.sessions.turns.kind", "fixed");
-        settings.put("workload.sessions.turns.mean", "1");
-        settings.put("workload.prefix-groups.count", "0");
-        switch (name) {
-            case RANDOM -> putRandom(settings);
-            case PREFIX_REPETITION -> putPrefixRepetition(settings);
-            case SHAREGPT -> {
-                settings.put("workload.kind", "sharegpt");
-                settings.put("workload.trace", datasetPath);
-                settings.put("workload.sharegpt-output-len", String.valueOf(outputLength));
-            }
-        }
     }
 
     /** Like vLLM, prefix_repetition leaves out requests that would make its prefixes differ in number. */
@@ -193,42 +187,30 @@ public final class WorkloadOptions {
         return wanted / numPrefixes * numPrefixes;
     }
 
-    private void putRandom(Map<String, String> settings) {
-        settings.put("workload.kind", "generated");
-        putLengths("prompt", inputLength, rangeRatio, settings);
-        putLengths("output", usualOutputLength(), rangeRatio, settings);
-        if (prefixLength > 0) {
-            putPrefixes(1, prefixLength, settings);
+    private DatasetSettings random(long numRequests) {
+        if (!(rangeRatio >= 0 && rangeRatio < 1)) {
+            throw new ScenarioException("--random-range-ratio " + rangeRatio + ": must be from 0 to below 1");
         }
+        var settings = DatasetSettings.generated(numRequests);
+        putLengths("prompt", inputLength, settings);
+        putLengths("output", usualOutputLength(), settings);
+        return prefixLength > 0 ? settings.prefixes(1, prefixLength) : settings;
     }
 
-    private void putPrefixRepetition(Map<String, String> settings) {
-        settings.put("workload.kind", "generated");
-        putLengths("prompt", suffixLength, 0, settings);
-        putLengths("output", usualOutputLength(), 0, settings);
-        putPrefixes(numPrefixes, repeatedPrefixLength, settings);
-        long promptsPerPrefix = numRequests(Dataset.PREFIX_REPETITION) / numPrefixes;
-        settings.put("workload.prefix-groups.prompts-per-group", String.valueOf(promptsPerPrefix));
-        settings.put("workload.prefix-groups.prompt-order", "in-turn");
+    private void putLengths(String name, int length, DatasetSettings settings) {
+        settings.lengths(name, (long) Math.max(1, Math.floor(length * (1 - rangeRatio))), (long)
+                Math.ceil(length * (1 + rangeRatio)));
+    }
+
+    private DatasetSettings prefixRepetition(long numRequests) {
+        return DatasetSettings.generated(numRequests)
+                .lengths("prompt", Math.max(1, suffixLength), suffixLength)
+                .lengths("output", usualOutputLength(), usualOutputLength())
+                .prefixes(numPrefixes, repeatedPrefixLength)
+                .promptsPerPrefix(numRequests / numPrefixes);
     }
 
     private int usualOutputLength() {
         return outputLength == 0 ? 128 : outputLength;
-    }
-
-    private static void putPrefixes(int count, int length, Map<String, String> settings) {
-        settings.put("workload.prefix-groups.count", String.valueOf(count));
-        settings.put("workload.prefix-groups.length.kind", "fixed");
-        settings.put("workload.prefix-groups.length.mean", String.valueOf(length));
-    }
-
-    private static void putLengths(String name, int length, double ratio, Map<String, String> settings) {
-        if (!(ratio >= 0 && ratio < 1)) {
-            throw new ScenarioException("--random-range-ratio " + ratio + ": must be from 0 to below 1");
-        }
-        String key = "workload.lengths." + name + ".";
-        settings.put(key + "kind", "uniform");
-        settings.put(key + "min", String.valueOf((long) Math.max(1, Math.floor(length * (1 - ratio)))));
-        settings.put(key + "max", String.valueOf((long) Math.ceil(length * (1 + ratio))));
     }
 }

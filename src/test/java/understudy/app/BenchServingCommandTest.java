@@ -180,4 +180,27 @@ final class BenchServingCommandTest {
                 .containsExactly("bench", "http://localhost:8000");
         assertThat(call("sglang", "-m", "sglang.bench_serving", "--help").out).contains("--gsp-num-groups");
     }
+
+    /** A server of vLLM has no such path: a run on its warm cache would look like one on a cold one. */
+    @Test
+    void cacheThatIsNotEmptied_isAnError() {
+        String[] words = {"--flush-cache", "--dataset-name=random-ids", "--num-prompts=1", "--random-output-len=2"};
+
+        assertThat(bench(words).exitCode).isZero();
+        try (var vllm = new ServerFixture()) {
+            vllm.start();
+            var url = "http://127.0.0.1:" + vllm.server().address().getPort();
+            var all = new ArrayList<>(List.of(
+                    "bench-serving",
+                    "--base-url",
+                    url,
+                    "--output-file",
+                    directory.resolve("x.jsonl").toString()));
+            all.addAll(List.of(words));
+            var ran = call(all.toArray(String[]::new));
+
+            assertThat(ran.exitCode).isEqualTo(1);
+            assertThat(ran.err).contains("/flush_cache: the cache was not emptied, but HTTP 404; leave out");
+        }
+    }
 }

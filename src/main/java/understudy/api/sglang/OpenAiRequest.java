@@ -88,8 +88,8 @@ record OpenAiRequest(JsonBody call, Asked asked) {
                     body.bool("return_prompt_token_ids", false));
         }
 
-        /** Of a list with one for each prompt, the first is taken. */
-        private static @Nullable String rid(JsonBody body) {
+        /** Returns the name of a call, or null; of a list with one for each prompt, the first is taken. */
+        static @Nullable String rid(JsonBody body) {
             var rid = body.get("rid");
             return rid != null && rid.isArray() ? rid.path(0).textValue() : body.text("rid");
         }

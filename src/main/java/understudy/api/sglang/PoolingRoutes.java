@@ -329,9 +329,8 @@ public final class PoolingRoutes implements RoutePart {
     }
 
     private static String name(HttpRequest request, JsonBody body) {
-        var rid = body.get("rid");
-        String first = rid != null && rid.isArray() ? rid.path(0).textValue() : body.text("rid");
-        return first == null ? RequestIds.of(request) : first;
+        String rid = OpenAiRequest.Asked.rid(body);
+        return rid == null ? RequestIds.of(request) : rid;
     }
 
     private CompletionStage<HttpResponse> run(

@@ -1,5 +1,6 @@
 package understudy.api.sidechannel;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +18,8 @@ public final class PushRooms {
     /** Most rooms with one half, which is that of another process: any client could ask for any number of them. */
     private static final int MAX_VISITORS = 16_384;
 
-    /** The other process gives up by itself much earlier. */
-    private static final long LIMIT_MINUTES = 60;
+    /** Longest wait for the KV of a room; whoever has the request gives up by itself much earlier. */
+    static final Duration LIMIT = Duration.ofHours(1);
 
     private final VirtualTime<?> time;
     private final Map<String, Room> rooms = new HashMap<>();
@@ -75,7 +76,7 @@ public final class PushRooms {
         if (entered.host != null) {
             pass(entered.host, word);
         }
-        return places.completeOnTimeout(SideChannel.State.GIVEN_UP, LIMIT_MINUTES, TimeUnit.MINUTES)
+        return places.completeOnTimeout(SideChannel.State.GIVEN_UP, LIMIT.toMinutes(), TimeUnit.MINUTES)
                 .whenComplete((state, error) -> forgetVisitor(name, places));
     }
 

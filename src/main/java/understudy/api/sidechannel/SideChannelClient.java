@@ -101,12 +101,11 @@ public final class SideChannelClient {
 
     private CompletionStage<SideChannel.State> post(SideChannel.Word word, String host, RemoteKv kv) {
         try {
-            var request = HttpRequest.newBuilder(uri(word, host, kv)).POST(HttpRequest.BodyPublishers.noBody());
-            if (word != SideChannel.Word.PLACES) {
-                // The answer to that one comes when the KV was sent; who waits for it sets the limit.
-                request.timeout(LIMIT);
-            }
-            return client.sendAsync(request.build(), head -> new NoBody()).thenApply(SideChannelClient::state);
+            var request = HttpRequest.newBuilder(uri(word, host, kv))
+                    .timeout(word == SideChannel.Word.PLACES ? PushRooms.LIMIT : LIMIT)
+                    .POST(HttpRequest.BodyPublishers.noBody())
+                    .build();
+            return client.sendAsync(request, head -> new NoBody()).thenApply(SideChannelClient::state);
         } catch (URISyntaxException | IllegalArgumentException e) {
             return CompletableFuture.completedFuture(SideChannel.State.UNREACHABLE);
         }

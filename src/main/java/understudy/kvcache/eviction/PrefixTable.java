@@ -25,10 +25,10 @@ public final class PrefixTable {
     private static final byte ALONE = 1;
     private static final byte IN_RING = 2;
 
-    private final HashIndex firstBlocks;
     /** Entries for the first blocks; memory comes with use. */
     private static final int FIRST_CAPACITY = 64;
 
+    private final HashIndex firstBlocks;
     private final int numBlocks;
 
     /** States of the blocks that it has room for. */

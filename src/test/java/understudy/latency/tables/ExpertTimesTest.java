@@ -9,9 +9,6 @@ import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import understudy.latency.GpuSpec;
-import understudy.latency.GpuSpec.Efficiency;
-import understudy.latency.GpuSpecBuilder;
 import understudy.latency.LayerTime;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpecBuilder;
@@ -26,19 +23,6 @@ final class ExpertTimesTest {
     private static final String[] COLUMNS = {
         "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size", "num_tokens"
     };
-    private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
-    private static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
-            .name("gpu")
-            .memoryGib(1)
-            .bf16Tflops(1)
-            .bandwidthGbPerSecond(1000)
-            .gemm(EFFICIENCY)
-            .fp8Gemm(EFFICIENCY)
-            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
-            .elementwise(EFFICIENCY)
-            .allReduce(new GpuSpec.AllReduce(1, 1, null))
-            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
-            .build();
     private static final LlmSpec LLM = LlmSpecBuilder.builder()
             .name("llm")
             .numLayers(2)
@@ -82,8 +66,8 @@ final class ExpertTimesTest {
         folder.setSmVersion(smVersion);
         var database = folder.database();
         choice = new TableChoice(database, TableFolder.GPU, Map.of(), StepExecution.VLLM);
-        var placement = new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
-        var roofline = new LayerTime(LLM, GPU_SPEC, Parallelism.ofTensors(1));
+        var placement = new Placement(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
+        var roofline = new LayerTime(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1));
         return ExpertTimes.of(choice, database.gpu(TableFolder.GPU), placement, roofline);
     }
 

@@ -10,11 +10,29 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
+import understudy.latency.GpuSpec;
+import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.GpuSpecBuilder;
 import understudy.parquet.ParquetBytes;
 
 /** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, of Ampere. */
 final class TableFolder {
     static final String GPU = "test_gpu";
+
+    private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
+    /** The GPU as formulas know it. */
+    static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
+            .name("gpu")
+            .memoryGib(1)
+            .bf16Tflops(1)
+            .bandwidthGbPerSecond(1000)
+            .gemm(EFFICIENCY)
+            .fp8Gemm(EFFICIENCY)
+            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
+            .elementwise(EFFICIENCY)
+            .allReduce(new GpuSpec.AllReduce(1, 1, null))
+            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
+            .build();
 
     private final Path root;
     private String engine = "vllm";

@@ -14,9 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.BatchShape;
 import understudy.latency.CudaGraphs;
-import understudy.latency.GpuSpec;
-import understudy.latency.GpuSpec.Efficiency;
-import understudy.latency.GpuSpecBuilder;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpecBuilder;
@@ -26,20 +23,6 @@ import understudy.latency.WeightFormat;
 
 /** Step times from tables made by hand. */
 final class TableLatencyTest {
-    private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
-    private static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
-            .name("gpu")
-            .memoryGib(1)
-            .bf16Tflops(1)
-            .bandwidthGbPerSecond(1000)
-            .gemm(EFFICIENCY)
-            .fp8Gemm(EFFICIENCY)
-            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
-            .elementwise(EFFICIENCY)
-            .allReduce(new GpuSpec.AllReduce(1, 1, null))
-            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
-            .build();
-
     /** Two layers, 64 wide: 2 heads of 32 on 1 KV head, width 128, 100 words. */
     private static final LlmSpec LLM = LlmSpecBuilder.builder()
             .name("llm")
@@ -192,7 +175,7 @@ final class TableLatencyTest {
                 Map.of(),
                 new Placement(
                         LLM.withAllWeights(WeightFormat.INT4),
-                        GPU_SPEC,
+                        TableFolder.GPU_SPEC,
                         Parallelism.ofTensors(2),
                         1,
                         Mxfp4Activations.AUTO),
@@ -321,7 +304,7 @@ final class TableLatencyTest {
                 folder.database(),
                 TableFolder.GPU,
                 versions,
-                new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO),
+                new Placement(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO),
                 new HostOverhead(0, 10, execution));
     }
 }
