@@ -72,7 +72,8 @@ final class ImageTest {
             var folders = jar.stream()
                     .map(ZipEntry::getName)
                     .filter(name -> name.matches(".*[.](so|dylib|jnilib|dll)"))
-                    .map(name -> name.replaceAll("^(native/lib|com/sun/jna)/", "").replaceAll("/.*", ""))
+                    .map(name ->
+                            name.replaceAll("^(native/lib|com/sun/jna)/", "").replaceAll("/.*", ""))
                     .distinct();
 
             assertThat(folders).containsExactlyInAnyOrder("linux-x86_64", "linux-x86-64", "linux-aarch64");
