@@ -5,15 +5,17 @@ import java.util.List;
 /**
  * Row of a comparison.
  *
+ * @param kvCache format of its KV cache
+ * @param isMeasuredShortOfKv whether the measured requests waited for memory
  * @param runs one for each latency model, in their order
  */
-record CellRow(MeasuredCell cell, List<CellRun> runs) {
+record CellRow(MeasuredCell cell, KvCacheFormat kvCache, boolean isMeasuredShortOfKv, List<CellRun> runs) {
 
     MeasuredSetup setup() {
         return cell.setup();
     }
 
-    /** Returns whether it is in the means. */
+    /** Returns whether it is in the figures. */
     boolean isCompared() {
         return hasRun() && !isShortOfKv();
     }
@@ -24,6 +26,18 @@ record CellRow(MeasuredCell cell, List<CellRun> runs) {
 
     /** Returns whether it tests the memory more than the times of steps. */
     boolean isShortOfKv() {
+        return isMeasuredShortOfKv || isEmulatedShortOfKv();
+    }
+
+    private boolean isEmulatedShortOfKv() {
         return runs.stream().anyMatch(CellRun::isShortOfKv);
+    }
+
+    /** Returns what says that it is short of KV memory; empty if it is not. */
+    String shortOfKvBy() {
+        if (isMeasuredShortOfKv) {
+            return isEmulatedShortOfKv() ? "both" : "measurement";
+        }
+        return isEmulatedShortOfKv() ? "emulation" : "";
     }
 }
