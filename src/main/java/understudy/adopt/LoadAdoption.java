@@ -203,7 +203,7 @@ public final class LoadAdoption {
         }
         double hitRate = found / asked;
         long wanted = Math.round(hitRate * prompts.mean());
-        long shared = (long) Math.min(wanted, prompts.leastLength()) / BLOCK * BLOCK;
+        long shared = (long) Math.min((double) wanted, prompts.leastLength()) / BLOCK * BLOCK;
         double reached = shared / prompts.mean();
         seen.add("prefix cache: " + percent(hitRate) + " of the prompts' tokens were found (" + names.cachedTokens()
                 + ")");

@@ -189,7 +189,7 @@ final class LoadCounts {
         return le.equals("+Inf") ? Double.isInfinite(bound) : Double.parseDouble(le) == bound;
     }
 
-    private LengthHistogram histogram(String name, TreeMap<Double, Double> upTo) {
+    private LengthHistogram histogram(String name, Map<Double, Double> upTo) {
         double sum = growth(name + "_sum");
         var bounds = new ArrayList<Double>();
         var counts = new ArrayList<Double>();
