@@ -66,6 +66,7 @@ final class UnderstudyTest {
                 "fuzz",
                 "fidelity",
                 "compare",
+                "emit",
                 "models",
                 "gpus",
                 "completion",
