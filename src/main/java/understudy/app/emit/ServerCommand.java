@@ -1,5 +1,6 @@
 package understudy.app.emit;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import understudy.routing.Role;
  * @param role part in the cluster
  * @param notes what a real server does otherwise, or needs besides, a line each
  */
+@RecordBuilder
 public record ServerCommand(
         String name,
         int numProcesses,

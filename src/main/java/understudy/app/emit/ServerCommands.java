@@ -73,18 +73,19 @@ public record ServerCommands(List<ServerProgram> programs) {
         int numGpus = numRanks
                 * Integer.parseInt(wanted.getOrDefault("latency.tensor-parallel-size", "1"))
                 * Integer.parseInt(wanted.getOrDefault("latency.pipeline-parallel-size", "1"));
-        return new ServerCommand(
-                name,
-                Math.max(1, numReplicas / numRanks),
-                program,
-                model,
-                flags,
-                environment,
-                emulated,
-                numGpus,
-                wanted.getOrDefault(GPU, ""),
-                role,
-                notes(program, role, emulated, wanted));
+        return ServerCommandBuilder.builder()
+                .name(name)
+                .numProcesses(Math.max(1, numReplicas / numRanks))
+                .program(program)
+                .model(model)
+                .flags(flags)
+                .environment(environment)
+                .emulated(emulated)
+                .numGpus(numGpus)
+                .gpu(wanted.getOrDefault(GPU, ""))
+                .role(role)
+                .notes(notes(program, role, emulated, wanted))
+                .build();
     }
 
     private ServerProgram program(Section engine) {
