@@ -128,7 +128,9 @@ public record ServerCalibration(String table, String settings, List<String> warn
             add(Group.of(step.batch()), residual(step, fit), groups);
         }
         for (var token : probed.firstTokens()) {
-            double fitted = source.roundTripNanos + delay.nanos(token.numPromptTokens()) + fit.device().stepNanos(token.batch());
+            double fitted = source.roundTripNanos
+                    + delay.nanos(token.numPromptTokens())
+                    + fit.device().stepNanos(token.batch());
             boolean isWarm = token.batch().numChunks() == 0 || token.batch().chunkContextTokens(0) > 0;
             add(isWarm ? Group.WARM : Group.COLD, new Residual(token.nanos(), fitted), groups);
         }

@@ -99,8 +99,9 @@ final class ServerCalibrationTest {
     void fewRequests_areTooFewToFit() {
         assertThatThrownBy(() -> calibrate("", new Probing.Settings(16_384, true, 30, 7)))
                 .isInstanceOf(UnfitProbesException.class)
-                .hasMessage("test: 0 of 50 steps show in when tokens came, too few to fit; left out: 11 probes, which would"
-                        + " make more than 30 requests");
+                .hasMessage(
+                        "test: 0 of 50 steps show in when tokens came, too few to fit; left out: 11 probes, which would"
+                                + " make more than 30 requests");
     }
 
     private static ServerCalibration calibrate(String more, Probing.Settings settings) throws InterruptedException {

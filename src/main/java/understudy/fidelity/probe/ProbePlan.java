@@ -137,7 +137,8 @@ record ProbePlan(Limits limits, ProbePrompts prompts) {
                 nanos += length * pace.perTokenNanos + pace.stepNanos;
             }
         }
-        // No step is shorter than that of one decode, and those with prompts of other observers are far longer, so that the
+        // No step is shorter than that of one decode, and those with prompts of other observers are far longer, so that
+        // the
         // observers outlast the prompts.
         int numTokens = (int) Math.ceil((nanos - prefillNanos / 2 + 2 * pauseNanos) / pace.stepNanos);
         int numLeft = Math.max(NUM_WARM_UP_TOKENS, Math.min(numTokens, limits.maxModelLen / 2 - 1));

@@ -26,7 +26,8 @@ final class SteadyStepsTest {
 
         assertThat(steps).hasSize(2);
         assertThat(steps.get(0).nanos()).isCloseTo(10 * MILLI, ROUNDING);
-        // The middle one of the 19 ends behind the first token is that of token 10: 32 tokens of prompt, 10 of the answer.
+        // The middle one of the 19 ends behind the first token is that of token 10: 32 tokens of prompt, 10 of the
+        // answer.
         assertThat(steps.get(0).batch().numDecodes()).isEqualTo(1);
         assertThat(steps.get(0).batch().decodeKvTokens()).isEqualTo(42);
         assertThat(steps.get(1).nanos()).isCloseTo(40 * MILLI, ROUNDING);
