@@ -74,7 +74,7 @@ final class ArchitectureTest {
             Set.of("host", "conform"),
             Set.of("api"),
             Set.of("scenario"),
-            Set.of("sweep", "bench", "fuzz", "fidelity", "testkit"),
+            Set.of("sweep", "bench", "fuzz", "fidelity", "plan", "testkit"),
             Set.of("app"));
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -96,7 +96,8 @@ final class ArchitectureTest {
             "scaling",
             "replay",
             "describe",
-            "transfer");
+            "transfer",
+            "plan");
 
     static Stream<Set<String>> floors() {
         return FLOORS.stream();
