@@ -68,10 +68,7 @@ final class PlanCommand extends ConsoleCommand {
     private static final int MISSED = 3;
     private static final int INTERRUPTED = 130;
 
-    @Parameters(
-            paramLabel = "PLAN",
-            arity = "0..1",
-            description = "File with a section plan, HOCON; plan-defaults.conf in the manual has all keys.")
+    @Parameters(paramLabel = "PLAN", arity = "0..1", description = "File with a section plan, in HOCON; see conf/plan.")
     private @Nullable String planFile;
 
     @Mixin

@@ -123,12 +123,8 @@ public record Candidates(List<ServingUnit> units, Map<String, List<String>> refu
         var words = new ArrayList<String>();
         for (int i = 0; i < values.size(); i++) {
             var axis = axes.get(i);
-            boolean isPlain = axis.name().equals("models")
-                    || axis.key().equals(Axis.GPU)
-                    || axis.key().equals(Axis.SPLIT);
             if (axis.key().equals(Axis.GPU) || axis.values().size() > 1) {
-                String key = axis.key().substring(axis.key().lastIndexOf('.') + 1);
-                words.add(isPlain ? values.get(i) : key + "=" + values.get(i));
+                words.add(axis.label() + values.get(i));
             }
         }
         return words.isEmpty() ? "replica" : String.join(" ", words);
@@ -169,7 +165,7 @@ public record Candidates(List<ServingUnit> units, Map<String, List<String>> refu
                 + " to the price of one for an hour, a number above 0");
     }
 
-    /** A value that no combination can be run with, for another reason than memory, is a mistake. */
+    /** A value that no combination can be run with, for a reason that names its key and is not memory, is a mistake. */
     private static void requireUsableValues(List<Axis> axes, List<Combination> combinations) {
         for (int i = 0; i < axes.size(); i++) {
             int place = i;
@@ -177,7 +173,10 @@ public record Candidates(List<ServingUnit> units, Map<String, List<String>> refu
                 var with = combinations.stream()
                         .filter(each -> each.values().get(place).equals(value))
                         .toList();
-                if (with.stream().allMatch(each -> each.refusal() != null)) {
+                boolean isMistake = with.stream()
+                        .allMatch(each -> each.refusal() != null
+                                && each.refusal().contains(axes.get(place).key()));
+                if (isMistake) {
                     throw new ScenarioException("plan.candidates." + axes.get(i).name() + " has " + value + ": "
                             + with.get(0).refusal());
                 }

@@ -50,23 +50,24 @@ public record PlanSettings(
     private static final int MAX_SEEDS = 100;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** Lists of values, by their key of a scenario. */
-    private static final Map<String, String> AXES = new LinkedHashMap<>();
+    /** Lists that a plan has names of its own for. */
+    private static final List<Axis> NAMED = List.of(
+            axis("models", "latency.llm", ""),
+            axis("dtypes", "latency.dtype", ""),
+            axis("gpus", Axis.GPU, ""),
+            axis("tensor-parallel-sizes", "latency.tensor-parallel-size", "tp="),
+            axis("pipeline-parallel-sizes", "latency.pipeline-parallel-size", "pp="),
+            axis("data-parallel-sizes", Axis.RANKS, "dp="),
+            axis("expert-parallel", "latency.enable-expert-parallel", "ep="),
+            axis("engines", "engine.kind", ""),
+            axis("max-num-seqs", "engine.max-num-seqs", "seqs="),
+            axis("max-num-batched-tokens", "engine.max-num-batched-tokens", "tokens="),
+            axis("kv-cache-dtypes", "kv-cache.kv-cache-dtype", "kv="),
+            axis("routers", "router.policy", ""),
+            axis("splits", Axis.SPLIT, ""));
 
-    static {
-        AXES.put("models", "latency.llm");
-        AXES.put("dtypes", "latency.dtype");
-        AXES.put("gpus", Axis.GPU);
-        AXES.put("tensor-parallel-sizes", "latency.tensor-parallel-size");
-        AXES.put("pipeline-parallel-sizes", "latency.pipeline-parallel-size");
-        AXES.put("data-parallel-sizes", Axis.RANKS);
-        AXES.put("expert-parallel", "latency.enable-expert-parallel");
-        AXES.put("engines", "engine.kind");
-        AXES.put("max-num-seqs", "engine.max-num-seqs");
-        AXES.put("max-num-batched-tokens", "engine.max-num-batched-tokens");
-        AXES.put("kv-cache-dtypes", "kv-cache.kv-cache-dtype");
-        AXES.put("routers", "router.policy");
-        AXES.put("splits", Axis.SPLIT);
+    private static Axis axis(String name, String key, String label) {
+        return new Axis(name, key, label, List.of());
     }
 
     /**
@@ -74,8 +75,9 @@ public record PlanSettings(
      *
      * @param name of its list in the section {@code candidates}
      * @param key of the scenario
+     * @param label before a value in the names of candidates
      */
-    public record Axis(String name, String key, List<String> values) {
+    public record Axis(String name, String key, String label, List<String> values) {
         static final String GPU = "latency.gpu";
         static final String RANKS = "latency.data-parallel-size";
         static final String SPLIT = "cluster.groups";
@@ -163,24 +165,29 @@ public record PlanSettings(
 
     private static List<Axis> axes(Section candidates) {
         var axes = new ArrayList<Axis>();
-        AXES.forEach((name, key) -> addAxis(candidates, name, key, axes));
+        NAMED.forEach(axis -> addValues(candidates, axis, axes));
         var vary = candidates.sectionOrEmpty(VARY);
         for (String key : vary.values().keySet()) {
-            if (AXES.containsValue(key)) {
-                throw vary.unusable(key, "which has a list of its own in plan.candidates");
+            var own = NAMED.stream().filter(axis -> axis.key().equals(key)).findFirst();
+            if (own.isPresent()) {
+                throw vary.unusable(
+                        key, "but that is what plan.candidates." + own.get().name() + " is for");
             }
-            addAxis(vary, key, key, axes);
+            addValues(vary, axis(key, key, key.substring(key.lastIndexOf('.') + 1) + "="), axes);
         }
         return axes;
     }
 
-    private static void addAxis(Section section, String name, String key, List<Axis> axes) {
-        var values = section.texts(name);
+    private static void addValues(Section section, Axis axis, List<Axis> axes) {
+        var values = section.texts(axis.name());
         if (values.stream().distinct().count() < values.size()) {
-            throw section.unusable(name, "but a value is there twice");
+            throw section.unusable(axis.name(), "but a value is there twice");
+        }
+        if (axis.key().equals(Axis.SPLIT)) {
+            values.forEach(ServingUnit.Split::parse);
         }
         if (!values.isEmpty()) {
-            axes.add(new Axis(name, key, List.copyOf(values)));
+            axes.add(new Axis(axis.name(), axis.key(), axis.label(), List.copyOf(values)));
         }
     }
 

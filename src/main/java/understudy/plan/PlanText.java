@@ -11,6 +11,8 @@ import understudy.sweep.SweepRow;
 
 /** Words and tables of a report. */
 public final class PlanText {
+    private static final double MANY_TIMES = 2;
+
     private PlanText() {}
 
     /** Returns the report for the console. */
@@ -59,9 +61,10 @@ public final class PlanText {
         var candidate = tried.candidate();
         return String.format(
                 Locale.ROOT,
-                "%s, %d GPUs, %.2f an hour, %.3f per million output tokens",
+                "%s, %d GPU%s, %.2f an hour, %.3f per million output tokens",
                 candidate.name(),
                 candidate.numGpus(),
+                candidate.numGpus() == 1 ? "" : "s",
                 candidate.hourCost(),
                 report.costPerMillionTokens(tried));
     }
@@ -80,18 +83,30 @@ public final class PlanText {
                     100 * use.allowed());
         }
         double halfWidth = figure.get().halfWidth();
-        String interval = Double.isNaN(halfWidth) ? "" : String.format(Locale.ROOT, " +- %.1f", halfWidth);
+        String seeds = Double.isNaN(halfWidth)
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        " (%.1f +- %.1f over all seeds)",
+                        figure.get().mean(),
+                        halfWidth);
         return String.format(
                 Locale.ROOT,
-                "%s %.1f%s ms, %.1f with the worst seed, of %s: %s",
+                "%s %.1f of %s ms%s: %s",
                 use.limit(),
-                figure.get().mean(),
-                interval,
                 use.value(),
                 millis(use.allowed()),
-                use.ratio() <= 1
-                        ? String.format(Locale.ROOT, "%.0f %% to spare", 100 * (1 - use.ratio()))
-                        : String.format(Locale.ROOT, "%.0f %% too much", 100 * (use.ratio() - 1)));
+                seeds,
+                margin(use.ratio()));
+    }
+
+    private static String margin(double ratio) {
+        if (ratio > MANY_TIMES) {
+            return String.format(Locale.ROOT, "%.1f times the limit", ratio);
+        }
+        return ratio <= 1
+                ? String.format(Locale.ROOT, "%.0f %% to spare", 100 * (1 - ratio))
+                : String.format(Locale.ROOT, "%.1f %% too much", 100 * (ratio - 1));
     }
 
     private static String millis(double millis) {
