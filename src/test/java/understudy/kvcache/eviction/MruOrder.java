@@ -1,18 +1,16 @@
 package understudy.kvcache.eviction;
 
+import it.unimi.dsi.fastutil.longs.LongArrays;
+
 /** Most recently used first: the block that was released last. */
 final class MruOrder implements CachedBlockOrder {
-    private final long[] released;
-    private final BlockHeap heap;
+    private final BlockHeap heap = new BlockHeap((one, other) -> Long.compare(released[other], released[one]));
+    private long[] released = {};
     private long numReleases;
-
-    MruOrder(int numBlocks) {
-        released = new long[numBlocks];
-        heap = new BlockHeap(numBlocks, (one, other) -> Long.compare(released[other], released[one]));
-    }
 
     @Override
     public void add(int block) {
+        released = LongArrays.grow(released, block + 1);
         released[block] = ++numReleases;
         heap.add(block);
     }
