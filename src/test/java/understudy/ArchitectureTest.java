@@ -74,7 +74,7 @@ final class ArchitectureTest {
             Set.of("host", "conform"),
             Set.of("api"),
             Set.of("scenario"),
-            Set.of("sweep", "bench", "fuzz", "fidelity", "testkit"),
+            Set.of("sweep", "bench", "fuzz", "fidelity", "adopt", "testkit"),
             Set.of("app"));
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -96,6 +96,7 @@ final class ArchitectureTest {
             "scaling",
             "replay",
             "describe",
+            "adopt",
             "transfer");
 
     static Stream<Set<String>> floors() {

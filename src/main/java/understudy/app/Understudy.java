@@ -43,6 +43,7 @@ public final class Understudy {
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
+        COMMANDS.put("adopt", AdoptCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);

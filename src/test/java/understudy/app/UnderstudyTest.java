@@ -62,6 +62,7 @@ final class UnderstudyTest {
                 "replay",
                 "describe",
                 "conform",
+                "adopt",
                 "calibrate",
                 "fuzz",
                 "fidelity",
