@@ -58,8 +58,7 @@ final class DetailedLedger implements BlockLedger {
         int numBadFree =
                 (int) free.intStream().filter(block -> refCounts[block] > 0).count();
         int numFree = numFree() - numBadFree + numCachedOnly;
-        return new KvCacheAudit(
-                numBlocks + 1, numFree, numHeld(ofRequests), numHeld(ofCached), numBad, numBadFree, 0);
+        return new KvCacheAudit(numBlocks + 1, numFree, numHeld(ofRequests), numHeld(ofCached), numBad, numBadFree, 0);
     }
 
     /** Returns how many of the holdings hold each block. */
