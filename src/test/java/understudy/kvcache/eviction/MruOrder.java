@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongArrays;
 
 /** Most recently used first: the block that was released last. */
 final class MruOrder implements CachedBlockOrder {
-    private final BlockHeap heap = new BlockHeap((one, other) -> Long.compare(released[other], released[one]));
+    private final BlockHeap heap = new BlockHeap(this::compare);
     private long[] released = {};
     private long numReleases;
 
@@ -33,5 +33,9 @@ final class MruOrder implements CachedBlockOrder {
     @Override
     public int[] order() {
         return heap.order();
+    }
+
+    private int compare(int one, int other) {
+        return Long.compare(released[other], released[one]);
     }
 }
