@@ -93,6 +93,7 @@ final class ArchitectureTest {
             "faults",
             "report",
             "bench.result",
+            "fidelity.probe",
             "scaling",
             "replay",
             "describe",
