@@ -151,14 +151,28 @@ public final class CellScenario {
         if (!setup.weights().isEmpty()) {
             formats.put("latency.dtype", dtype(setup, llm));
         }
-        if (!setup.kvCacheDtype().isEmpty()) {
-            formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
-        } else if (engineKind().equals(VLLM)
-                && (hasFp8KvInCheckpoint(setup) || hasFp8KvOnBlackwell(setup))
-                && shared.text(KV_CACHE_DTYPE).equals("auto")) {
-            formats.put(KV_CACHE_DTYPE, "fp8");
+        String kvCacheDtype = kvCache(setup).dtype();
+        if (!kvCacheDtype.equals(shared.text(KV_CACHE_DTYPE))) {
+            formats.put(KV_CACHE_DTYPE, kvCacheDtype);
         }
         return formats;
+    }
+
+    /** Returns the format of a cell's KV cache: what its row says, or else what measurements of its kind have. */
+    KvCacheFormat kvCache(MeasuredSetup setup) {
+        if (!setup.kvCacheDtype().isEmpty()) {
+            return new KvCacheFormat(kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)), "");
+        }
+        String ofScenario = shared.text(KV_CACHE_DTYPE);
+        if (engineKind().equals(VLLM) && ofScenario.equals("auto")) {
+            if (hasFp8KvInCheckpoint(setup)) {
+                return new KvCacheFormat("fp8", "the checkpoints of quantised Llamas bring scales for it");
+            }
+            if (hasFp8KvOnBlackwell(setup)) {
+                return new KvCacheFormat("fp8", "public runs of gpt-oss on Blackwell have it");
+            }
+        }
+        return new KvCacheFormat(ofScenario, "as in the scenario");
     }
 
     /** A model that is stored in such a format knows best which of its parts are. */
