@@ -67,6 +67,7 @@ final class UnderstudyTest {
                 "fuzz",
                 "fidelity",
                 "compare",
+                "emit",
                 "models",
                 "gpus",
                 "completion",
