@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,6 +38,7 @@ public final class Understudy {
         COMMANDS.put("vllm", VllmCommand.class);
         COMMANDS.put("sglang", SglangCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
+        COMMANDS.put("plan", PlanCommand.class);
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("bench-serving", BenchServingCommand.class);
@@ -48,6 +50,7 @@ public final class Understudy {
         COMMANDS.put("fuzz", FuzzCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);
         COMMANDS.put("compare", CompareCommand.class);
+        COMMANDS.put("emit", EmitCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
         COMMANDS.put("completion", CompletionCommand.class);
@@ -182,8 +185,12 @@ public final class Understudy {
         }
 
         static String text() {
-            String version = Understudy.class.getPackage().getImplementationVersion();
-            return "understudy " + (version == null ? "(not packaged)" : version);
+            return "understudy " + number("(not packaged)");
+        }
+
+        /** Returns the version alone, or another text where there is no jar. */
+        static String number(String other) {
+            return Objects.requireNonNullElse(Understudy.class.getPackage().getImplementationVersion(), other);
         }
     }
 }

@@ -204,7 +204,7 @@ final class FidelityCommandTest {
 
         assertThat(fidelity(SIMPLE + "100,20,1,1,20,8\n", with("", "", TEN_MILLIS, limits)).exitCode)
                 .isEqualTo(exitCode);
-        assertThat(fidelity(SIMPLE, limits).exitCode)
+        assertThat(fidelity(SIMPLE + "100,,1,1,20,8\n", limits).exitCode)
                 .as("nothing is within a limit")
                 .isEqualTo(3);
     }
@@ -237,6 +237,8 @@ final class FidelityCommandTest {
 
         assertThat(call("fidelity", table).err)
                 .isEqualTo(table + ":1: no column osl; the header has isl, concurrency\n");
+        assertThat(call("fidelity", table(SIMPLE)).err)
+                .isEqualTo(table + ": has no rows; a header and a row for each measured cell are needed\n");
         assertThat(call("fidelity", "nowhere.csv").err).startsWith("nowhere.csv: ");
         assertThat(call("fidelity", table, "--jobs", "0").err).isEqualTo("--jobs must be at least 1\n");
     }

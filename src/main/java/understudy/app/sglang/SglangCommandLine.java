@@ -43,7 +43,7 @@ public record SglangCommandLine(
     private static final String ACCEPTED_LENGTH_VARIABLE = "SGLANG_SIMULATE_ACC_LEN";
 
     /** Variables of SGLang whose value is a setting's as it is. */
-    private static final Map<String, String> VARIABLES = Map.of(
+    static final Map<String, String> VARIABLES = Map.of(
             "SGLANG_INIT_NEW_TOKEN_RATIO",
             "init-new-token-ratio",
             "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR",

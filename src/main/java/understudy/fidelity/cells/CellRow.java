@@ -24,9 +24,9 @@ record CellRow(MeasuredCell cell, KvCacheFormat kvCache, boolean isMeasuredShort
         return runs.stream().anyMatch(CellRun::hasRun);
     }
 
-    /** Returns whether it tests the memory more than the times of steps. */
+    /** Returns whether it was run and tests the memory more than the times of steps. */
     boolean isShortOfKv() {
-        return isMeasuredShortOfKv || isEmulatedShortOfKv();
+        return hasRun() && (isMeasuredShortOfKv || isEmulatedShortOfKv());
     }
 
     private boolean isEmulatedShortOfKv() {

@@ -51,6 +51,10 @@ public record MeasuredCells(
                 }
             }
         }
+        if (rows.isEmpty() && leftOut.isEmpty()) {
+            throw new TraceException(
+                    file.toString(), "has no rows; a header and a row for each measured cell are needed");
+        }
         var contradictions = new Contradictions(rows);
         var consistent = contradictions.consistent();
         return new MeasuredCells(
