@@ -1,6 +1,7 @@
 package understudy.app;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import understudy.app.console.Console;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.emit.DeploymentFormat;
 import understudy.app.emit.ServerCommands;
@@ -45,7 +45,8 @@ import understudy.settings.Section;
             "  understudy emit my.conf --as compose --set cluster.replicas=4"
         })
 final class EmitCommand extends ConsoleCommand {
-    private static final String FOLDER = "deployment";
+    /** Folder of the files, unless another is given. */
+    static final String FOLDER = "deployment";
 
     @Parameters(paramLabel = "SCENARIO", description = "Path of a scenario.")
     private String scenario = "";
@@ -68,21 +69,27 @@ final class EmitCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws IOException {
-        var files = files(scenario, options.load(scenario, Map.of()), format(format));
+        var files = files(scenario, options.load(scenario, Map.of()), format("--as", format));
         if (folder == null && files.size() == 1) {
             files.values().forEach(text -> console().out().print(text));
         } else {
-            write(files, folder == null ? Path.of(FOLDER) : folder, console());
+            var place = folder == null ? Path.of(FOLDER) : folder;
+            requireFolder("--dir", place);
+            write(files, place, console().out());
         }
         return console().flush();
     }
 
-    /** Returns a format by its name. */
-    static DeploymentFormat format(String name) {
+    /**
+     * Returns a format by its name.
+     *
+     * @param option that gives it
+     */
+    static DeploymentFormat format(String option, String name) {
         return Stream.of(DeploymentFormat.values())
                 .filter(each -> Section.nameOf(each).equals(name))
                 .findFirst()
-                .orElseThrow(() -> new ScenarioException("--as " + name + ": must be one of "
+                .orElseThrow(() -> new ScenarioException(option + " " + name + ": must be one of "
                         + Stream.of(DeploymentFormat.values())
                                 .map(Section::nameOf)
                                 .collect(Collectors.joining(", "))));
@@ -97,11 +104,19 @@ final class EmitCommand extends ConsoleCommand {
         return format.files(servers, new DeploymentFormat.Release(name, policy, readsKvEvents, image));
     }
 
-    /** Writes files into a folder, and prints their paths. */
-    static void write(Map<String, String> files, Path folder, Console console) throws IOException {
+    /**
+     * Refuses a place that is taken by something else.
+     *
+     * @param option that gives it
+     */
+    static void requireFolder(String option, Path folder) {
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
-            throw new ScenarioException("--dir " + folder + ": not a folder");
+            throw new ScenarioException(option + " " + folder + ": not a folder");
         }
+    }
+
+    /** Writes files into a folder, and prints their paths. */
+    static void write(Map<String, String> files, Path folder, PrintWriter out) throws IOException {
         Files.createDirectories(folder);
         for (var file : files.entrySet()) {
             var path = folder.resolve(file.getKey());
@@ -109,7 +124,7 @@ final class EmitCommand extends ConsoleCommand {
                 written.writer().write(file.getValue());
                 written.keep();
             }
-            console.out().println(path);
+            out.println(path);
         }
     }
 }

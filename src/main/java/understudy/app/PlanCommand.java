@@ -15,6 +15,7 @@ import picocli.CommandLine.Parameters;
 import understudy.app.console.BreakOff;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.console.LogLevel;
+import understudy.app.emit.DeploymentFormat;
 import understudy.plan.Candidates;
 import understudy.plan.Loads;
 import understudy.plan.PlanJson;
@@ -57,12 +58,14 @@ import understudy.sweep.remote.ClusterExecutor;
             "",
             "Examples:",
             "  understudy plan conf/plan/chat.conf --html plan.html",
+            "  understudy plan conf/plan/chat.conf --emit kubernetes --emit-dir deployment",
             "  understudy plan conf/plan/chat.conf --slo tpot.p99=20ms --out results",
             "  understudy plan --model llama-3.1-8b --gpus h100,a100 --rate 20 --input 1000 --output 200 --ttft-p99 500ms"
                     + " --tpot-p99 30ms --price h100=2.5,a100=1.5"
         })
 final class PlanCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";
+    private static final String SCENARIO = "scenario.conf";
     private static final String JSON_REPORT = "plan.json";
     private static final int FAILED = 1;
     private static final int MISSED = 3;
@@ -123,6 +126,19 @@ final class PlanCommand extends ConsoleCommand {
             description = "Writes the scenario of the cheapest that keeps the level, for run and serve.")
     private @Nullable String winnerFile;
 
+    @Option(
+            names = "--emit",
+            paramLabel = "FORMAT",
+            description = "Writes what starts the servers of the cheapest that keeps the level, as 'understudy emit':"
+                    + " commands, compose, kubernetes.")
+    private @Nullable String emitFormat;
+
+    @Option(
+            names = "--emit-dir",
+            paramLabel = "DIR",
+            description = "Folder of these files, with the scenario beside them. Default: ${DEFAULT-VALUE}.")
+    private Path emitFolder = Path.of(EmitCommand.FOLDER);
+
     PlanCommand() {
         super(new LogLevel(LogLevel.Level.ERROR));
     }
@@ -133,6 +149,10 @@ final class PlanCommand extends ConsoleCommand {
             throw new ScenarioException("--jobs " + numJobs + ": must be at least 1");
         }
         var output = SweepOutput.checked(console(), jsonFile, outDirectory, htmlFile);
+        var format = emitFormat == null ? null : EmitCommand.format("--emit", emitFormat);
+        if (format != null) {
+            EmitCommand.requireFolder("--emit-dir", emitFolder);
+        }
         var plan = PlanSettings.read(options.over(planFile));
         var job = job(plan);
         var candidates = Candidates.of(plan, settingsOfOne -> scenario(job, plan, settingsOfOne));
@@ -148,7 +168,15 @@ final class PlanCommand extends ConsoleCommand {
         try (executor;
                 var sweep = job.sweep(executor, output.file(JOURNAL))) {
             var run = new PlanRun(sweep, search, report, plan, trial -> point(job, plan, loads, trial));
-            return run.finish() ? write(output, plan, report) : INTERRUPTED;
+            if (!run.finish()) {
+                return INTERRUPTED;
+            }
+            int written = write(output, plan, report);
+            var winner = report.winner();
+            if (format != null && winner.isPresent()) {
+                emit(format, plan, job, winner.get().candidate().settings());
+            }
+            return written;
         } catch (ClusterExecutor.ClusterEndedException e) {
             console().warn(String.valueOf(e.getMessage()));
             return FAILED;
@@ -228,6 +256,15 @@ final class PlanCommand extends ConsoleCommand {
                                 Path.of(winnerFile),
                                 scenarioText(plan, winner.get().candidate().settings(), Path.of(winnerFile))));
         return Math.max(written, inFile);
+    }
+
+    private void emit(DeploymentFormat format, PlanSettings plan, SweepJob job, Map<String, String> own)
+            throws IOException {
+        var scenario = emitFolder.resolve(SCENARIO);
+        var files = new LinkedHashMap<String, String>();
+        files.put(SCENARIO, scenarioText(plan, own, scenario));
+        files.putAll(EmitCommand.files(scenario.toString(), job.merged(new SweepPoint(plan.scenario(), own)), format));
+        EmitCommand.write(files, emitFolder, console().err());
     }
 
     /** Returns a scenario that says what differs from the plan's own one, or from the defaults. */

@@ -86,6 +86,29 @@ final class PlanCommandTest {
         assertThat(run.get("p99_ttft_ms")).isEqualTo(json.at("/winner/limits/0/worst"));
     }
 
+    /** The files start the winner: as many servers, of its GPU. */
+    @Test
+    void emitted_isTheWinner() throws IOException {
+        var folder = directory.resolve("files");
+        var json = plan("--json", "-", "--emit", "compose", "--emit-dir", folder.toString())
+                .json();
+
+        var emitted = call("emit", folder.resolve("scenario.conf").toString());
+        int numReplicas = json.at("/winner/settings/cluster.replicas").asInt();
+        String gpu = json.at("/winner/settings/latency.gpu").asText();
+        assertThat(numReplicas).isPositive();
+        assertThat(emitted.out).containsPattern("# vllm: " + numReplicas + " servers? with \\d x " + gpu + "\n");
+        assertThat(folder.resolve("compose.yaml")).content().contains("vllm-" + (numReplicas - 1) + ":\n");
+    }
+
+    @Test
+    void formatThatThereIsNot_endsBeforeTheSearch() throws IOException {
+        var result = plan("--emit", "helm");
+
+        assertThat(result.exitCode).isEqualTo(2);
+        assertThat(result.err).contains("--emit helm: must be one of commands, compose, kubernetes");
+    }
+
     /** Weights of 70.55 billion parameters in 16 bits are 131 GiB. */
     @Test
     void whatDoesNotFit_isLeftOutWithTheArithmetic() throws IOException {
