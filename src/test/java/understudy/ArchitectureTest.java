@@ -74,7 +74,7 @@ final class ArchitectureTest {
             Set.of("host", "conform"),
             Set.of("api"),
             Set.of("scenario"),
-            Set.of("sweep", "bench", "fuzz", "fidelity", "testkit"),
+            Set.of("sweep", "bench", "fuzz", "fidelity", "adopt", "testkit"),
             Set.of("app"));
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -93,9 +93,11 @@ final class ArchitectureTest {
             "faults",
             "report",
             "bench.result",
+            "fidelity.probe",
             "scaling",
             "replay",
             "describe",
+            "adopt",
             "transfer");
 
     static Stream<Set<String>> floors() {

@@ -6,13 +6,18 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import understudy.app.console.ConsoleCommand;
+import understudy.bench.BenchUnreachableException;
 import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
 import understudy.fidelity.RunCalibration;
 import understudy.fidelity.StepCalibration;
+import understudy.fidelity.UnfitProbesException;
+import understudy.latency.ProfileLatency;
+import understudy.scenario.GpuFile;
 import understudy.scenario.SpecFiles;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -23,7 +28,7 @@ import understudy.workload.trace.CsvTable;
         name = "calibrate",
         mixinStandardHelpOptions = true,
         description = {
-            "Fits a device to measurements and writes it as a file for latency.gpu.",
+            "Fits a device to measurements, or to a live server, and writes it as a file.",
             "",
             "Measured steps (CSV: step_ms, prefill_tokens, prefill_context, decodes, decode_context[, prefill_chunks];"
                     + " lengths are",
@@ -43,21 +48,43 @@ import understudy.workload.trace.CsvTable;
             "",
             "Measured layers (CSV: model, tp, m, n_head, n_kv_head, n_embd, n_expanded_embd, use_gated_mlp, layer_us,"
                     + " as in Vidur's",
-            "profiles) give the three figures of matrix products for latency.model = roofline; --gpu is the data sheet."
+            "profiles) give the three figures of matrix products for latency.model = roofline; --gpu is the data sheet.",
+            "",
+            "With --url a live server of vLLM or SGLang is probed, which should have nothing else to do: prompts of several"
+                    + " lengths,",
+            "cold and behind a cached prefix, alone and beside 1 to 64 requests that decode. Its steps give the five"
+                    + " numbers, its first",
+            "tokens the delay before a step. The file is then a section latency, for a scenario to include."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "2:bad input"},
+        exitCodeList = {
+            "0:done",
+            "1:the server cannot be reached, fails, or has shown too little to fit",
+            "2:bad input",
+            "130:broken off by Ctrl-C"
+        },
         footer = {
             "",
             "Examples:",
             "  understudy calibrate steps.csv --name my-device --out my-device.conf",
             "  understudy calibrate result.json --gpu h100 --name my-h100 --out my-h100.conf",
             "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
-            "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm"
+            "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm",
+            "  understudy calibrate --url http://localhost:8000 --gpu h100-sxm --out my-server.conf",
+            "  understudy run my-server.conf"
         })
 public final class CalibrateCommand extends ConsoleCommand {
-    @Parameters(paramLabel = "MEASUREMENTS", description = "CSV file of measured steps or layers, or JSON of a run.")
-    private Path file;
+    private static final int NO_FIT = 1;
+    private static final int INTERRUPTED = 130;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "MEASUREMENTS",
+            description = "CSV file of measured steps or layers, or JSON of a run.")
+    private @Nullable Path file;
+
+    @Mixin
+    private ServerProbeOptions server;
 
     @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU they were measured on, by name or path.")
     private @Nullable String gpu;
@@ -73,22 +100,52 @@ public final class CalibrateCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws Exception {
-        if (!Files.isRegularFile(file)) {
-            throw new ScenarioException(file + ": no such file");
+        var measurements = file;
+        if ((measurements == null) != server.isGiven()) {
+            throw new ScenarioException("calibrate takes a file of measurements, or --url, and not both");
         }
         requireWritable();
-        var calibration = calibration();
+        return measurements == null ? ofServer() : ofFile(measurements);
+    }
+
+    private int ofServer() throws InterruptedException, IOException {
+        if (gpu != null && !GpuFile.read(base()).profile().equals(ProfileLatency.NONE)) {
+            throw new ScenarioException("--gpu " + gpu + ": has a section profile of its own, which would win");
+        }
+        try {
+            var calibration = server.calibrate(gpu, console());
+            if (calibration == null) {
+                return INTERRUPTED;
+            }
+            calibration.warnings().forEach(console()::warn);
+            console().out().println(calibration.table());
+            write(calibration.settings());
+            return 0;
+        } catch (BenchUnreachableException | UnfitProbesException e) {
+            console().warn(String.valueOf(e.getMessage()));
+            return NO_FIT;
+        }
+    }
+
+    private int ofFile(Path measurements) throws IOException {
+        if (!Files.isRegularFile(measurements)) {
+            throw new ScenarioException(measurements + ": no such file");
+        }
+        var calibration = calibration(measurements);
         var device = calibration.device().with("name", deviceName(calibration)).with("aliases", List.of());
         calibration.warnings().forEach(console()::warn);
-        var terminal = console().out();
-        terminal.println(calibration.table());
-        if (out == null) {
-            terminal.print(device.render());
-        } else {
-            ReportFiles.writeText(out, device.render());
-        }
-        terminal.flush();
+        console().out().println(calibration.table());
+        write(device.render());
         return 0;
+    }
+
+    private void write(String text) throws IOException {
+        if (out == null) {
+            console().out().print(text);
+        } else {
+            ReportFiles.writeText(out, text);
+        }
+        console().out().flush();
     }
 
     /** vLLM's defaults go by the name of a GPU, so that it stays a part of the device's. */
@@ -99,22 +156,24 @@ public final class CalibrateCommand extends ConsoleCommand {
         return gpu == null ? "calibrated" : calibration.device().text("name") + "-calibrated";
     }
 
-    private Calibration calibration() throws IOException {
-        if (hasRun()) {
-            return RunCalibration.of(file, base(), gpu != null);
+    private Calibration calibration(Path measurements) throws IOException {
+        if (hasRun(measurements)) {
+            return RunCalibration.of(measurements, base(), gpu != null);
         }
-        return hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base(), gpu != null);
+        return hasLayers(measurements)
+                ? LayerCalibration.of(measurements, base())
+                : StepCalibration.of(measurements, base(), gpu != null);
     }
 
     /** Returns whether the file is JSON. */
-    private boolean hasRun() throws IOException {
-        try (var in = Files.newInputStream(file)) {
+    private static boolean hasRun(Path measurements) throws IOException {
+        try (var in = Files.newInputStream(measurements)) {
             return in.read() == '{';
         }
     }
 
-    private boolean hasLayers() {
-        try (var csv = new CsvTable(file)) {
+    private static boolean hasLayers(Path measurements) {
+        try (var csv = new CsvTable(measurements)) {
             return csv.next(List.of()) && !csv.text(LayerCalibration.TIME).isEmpty();
         }
     }

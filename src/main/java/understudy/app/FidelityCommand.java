@@ -34,13 +34,18 @@ import understudy.settings.ScenarioException;
             "silicon_tpot_ms or mean_tpot_ms, concurrency (or silicon_concurrency= in silicon_data_source), tp_size or"
                     + " tp; and",
             "as far as there are such: model_path or model, system or gpu, backend, backend_version, mode, precision,",
-            "gemm_quant_mode, moe_quant_mode, kv_cache_dtype, attention_dp_size, moe_tp_size, moe_ep_size.",
+            "gemm_quant_mode, moe_quant_mode, kv_cache_dtype, attention_dp_size, moe_tp_size, moe_ep_size,",
+            "request_throughput or output_throughput.",
             "",
             "Each cell is a closed loop of as many clients as it says with ten requests each, lengths uniform from 0.8"
                     + " to 1 of",
             "isl and osl, and vLLM's max-num-seqs = concurrency. Equal cells are averaged. Rows that cannot be run, and"
                     + " those",
-            "of another engine than the scenario's, are listed."
+            "of another engine than the scenario's, are listed. So are, in no figure, rows that contradict themselves or"
+                    + " one",
+            "another by Little's law, and cells short of KV memory, in the measurement or here. Errors are medians, means"
+                    + " and",
+            "90th percentiles of absolute errors, and biases, by what cells have in common."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import understudy.app.console.ShellWord;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.Section;
 
@@ -31,14 +32,9 @@ final class ScenarioOptions {
 
     /** Returns a command that runs a scenario with the settings of the last {@link #load}. */
     String command(String file) {
-        var command = new StringBuilder("understudy run ").append(quoted(file));
-        settings.forEach((key, value) -> command.append(" --set ").append(quoted(key + "=" + value)));
+        var command = new StringBuilder("understudy run ").append(ShellWord.quoted(file));
+        settings.forEach((key, value) -> command.append(" --set ").append(ShellWord.quoted(key + "=" + value)));
         return command.toString();
-    }
-
-    /** Quotes a word for a shell, unless the shell takes it as it is. */
-    private static String quoted(String word) {
-        return word.matches("[\\w./:,=@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 
     /** Returns the settings of {@code --set}, with what other flags of a command are short for over them. */

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -43,10 +44,12 @@ public final class Understudy {
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
+        COMMANDS.put("adopt", AdoptCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);
         COMMANDS.put("compare", CompareCommand.class);
+        COMMANDS.put("emit", EmitCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
         COMMANDS.put("completion", CompletionCommand.class);
@@ -181,8 +184,12 @@ public final class Understudy {
         }
 
         static String text() {
-            String version = Understudy.class.getPackage().getImplementationVersion();
-            return "understudy " + (version == null ? "(not packaged)" : version);
+            return "understudy " + number("(not packaged)");
+        }
+
+        /** Returns the version alone, or another text where there is no jar. */
+        static String number(String other) {
+            return Objects.requireNonNullElse(Understudy.class.getPackage().getImplementationVersion(), other);
         }
     }
 }

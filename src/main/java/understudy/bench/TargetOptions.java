@@ -93,8 +93,16 @@ public final class TargetOptions {
         return prompts == null ? !isChat && !isShareGpt : prompts == Prompts.IDS;
     }
 
-    /** Accepts what clients of OpenAI call the base URL, which ends with /v1, as well. */
     URI base() {
+        return base(url);
+    }
+
+    /**
+     * Returns the address of a server; what clients of OpenAI call the base URL, which ends with /v1, is accepted as well.
+     *
+     * @throws ScenarioException if it is none
+     */
+    public static URI base(String url) {
         String text = url.replaceFirst("/+$", "").replaceFirst("/v1$", "");
         try {
             var uri = URI.create(text.toLowerCase(Locale.ROOT).startsWith("http") ? text : "http://" + text);

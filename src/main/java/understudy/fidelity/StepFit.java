@@ -2,11 +2,11 @@ package understudy.fidelity;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntPredicate;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import understudy.latency.ProfileFit;
@@ -102,7 +102,8 @@ record StepFit(ProfileLatency device, List<String> guessed, List<String> entangl
         return new Calibration(table, fitted, warnings());
     }
 
-    private List<String> warnings() {
+    /** Returns what the steps do not tell, a line each. */
+    List<String> warnings() {
         var warnings = new ArrayList<String>();
         if (!guessed.isEmpty()) {
             warnings.add("warning: these steps do not tell " + String.join(", ", guessed)
@@ -115,10 +116,13 @@ record StepFit(ProfileLatency device, List<String> guessed, List<String> entangl
         return warnings;
     }
 
-    private Map<String, Object> profile() {
+    /** Returns the section {@code profile}. */
+    Map<String, Object> profile() {
         double[] numbers = numbers(device);
-        return IntStream.range(0, numbers.length)
-                .boxed()
-                .collect(Collectors.toMap(NAMES::get, i -> String.format(Locale.ROOT, "%.6gns", numbers[i])));
+        var profile = new LinkedHashMap<String, Object>();
+        for (int i = 0; i < numbers.length; i++) {
+            profile.put(NAMES.get(i), String.format(Locale.ROOT, "%.6gns", numbers[i]));
+        }
+        return profile;
     }
 }

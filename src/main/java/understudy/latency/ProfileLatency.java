@@ -24,6 +24,8 @@ public record ProfileLatency(
         double perAttentionPairNanos,
         double perMixedKvTokenNanos)
         implements LatencyModel {
+    /** Five numbers of a file that has none. */
+    public static final ProfileLatency NONE = new ProfileLatency(0, 0, 0, 0, 0);
 
     /** Reads the five numbers. */
     public static ProfileLatency read(Section profile) {

@@ -25,6 +25,9 @@ public final class ClusterView {
     /** Those that are wanted and not ejected. */
     private final BitSet ready = new BitSet();
 
+    private final Tournament leastLoaded = new Tournament(this::compareLoads);
+    private final Tournament mostLoaded = new Tournament((one, other) -> Double.compare(load(other), load(one)));
+
     /** Adds a replica, which is ready, and returns its index: the next one. */
     public int addReplica() {
         return addReplica(ReplicaTraits.PLAIN);
@@ -36,9 +39,9 @@ public final class ClusterView {
         traits.add(kind);
         reports.add(LoadReport.NONE);
         sent.addReplica();
-        setReady(index, true);
         dispatched.add(0);
         ended.add(0);
+        setReady(index, true);
         return index;
     }
 
@@ -61,12 +64,14 @@ public final class ClusterView {
     public void setReady(int replica, boolean isReady) {
         wanted.set(replica, isReady);
         ready.set(replica, isReady && !ejected.get(replica));
+        loadChanged(replica);
     }
 
     /** Takes a replica out of the choice, or puts it back, whatever it says of itself. */
     public void setEjected(int replica, boolean isEjected) {
         ejected.set(replica, isEjected);
         ready.set(replica, wanted.get(replica) && !isEjected);
+        loadChanged(replica);
     }
 
     /** Returns whether a replica takes requests, ejected or not. */
@@ -90,6 +95,25 @@ public final class ClusterView {
     /** Returns the lowest index of a replica that takes requests; there must be one. */
     public int firstReady() {
         return ready.nextSetBit(0);
+    }
+
+    /**
+     * Returns the least loaded of the replicas that take requests: among equals the one that has been sent the fewest so far,
+     * then the one with the lowest index. There must be one.
+     */
+    public int leastLoaded() {
+        return leastLoaded.first();
+    }
+
+    /** Returns the greatest load of a replica that takes requests; there must be one. */
+    public double greatestLoad() {
+        return load(mostLoaded.first());
+    }
+
+    /** Returns a negative number if one replica comes before another one among {@link #leastLoaded}. */
+    public int compareLoads(int replica, int other) {
+        int order = Double.compare(load(replica), load(other));
+        return order != 0 ? order : Long.compare(dispatched(replica), dispatched(other));
     }
 
     /** Returns the replica that comes first in an order of those that take requests, the lowest among equals. */
@@ -121,11 +145,18 @@ public final class ClusterView {
     /** Counts a request that was sent to a replica. */
     public void onDispatched(int replica) {
         dispatched.set(replica, dispatched.getLong(replica) + 1);
+        loadChanged(replica);
     }
 
     /** Records a replica's count of its requests that have ended since the start. */
     public void onEnded(int replica, long numEnded) {
         ended.set(replica, numEnded);
+        loadChanged(replica);
+    }
+
+    private void loadChanged(int replica) {
+        leastLoaded.update(replica, ready.get(replica));
+        mostLoaded.update(replica, ready.get(replica));
     }
 
     /** Returns how many requests were sent to a replica. */

@@ -156,7 +156,8 @@ public final class ScenarioFile {
         return settings;
     }
 
-    private static String variable(String key) {
+    /** Returns the environment variable of a setting. */
+    public static String variable(String key) {
         return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
     }
 

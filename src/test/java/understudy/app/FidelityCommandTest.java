@@ -36,7 +36,7 @@ final class FidelityCommandTest {
 
     @Test
     void cells_areRunAsClosedLoops_andEqualRowsAreAveraged() throws IOException {
-        var run = fidelity(SIMPLE + "100,20,1,1,10,6\n100,20,1,1,30,10\n50,20,1,1,14,10\n", TEN_MILLIS);
+        var run = fidelity(SIMPLE + "100,20,1,1,10,7.5\n100,20,1,1,30,8.5\n50,20,1,1,14,10\n", TEN_MILLIS);
 
         assertThat(run.exitCode).as(run.err).isZero();
         var cells = run.json().get("cells");
@@ -44,7 +44,7 @@ final class FidelityCommandTest {
         // A lone client: 4 ms to the engine and one step, or 14 ms, against 14 of (14) and 20 of (10 + 30) / 2.
         assertThat(times(cells.get(0), "ttft")).containsExactly(14, 14, 0);
         assertThat(times(cells.get(1), "ttft")).containsExactly(20, 14, -30);
-        // 10 ms for each further token against 8 of (6 + 10) / 2: 25 % too long.
+        // 10 ms for each further token against 8 of (7.5 + 8.5) / 2: 25 % too long.
         assertThat(times(cells.get(0), "tpot")).containsExactly(10, 10, 0);
         assertThat(times(cells.get(1), "tpot")).containsExactly(8, 10, 25);
         assertThat(cells.get(1).get("lines")).hasToString("[2,3]");
@@ -54,6 +54,77 @@ final class FidelityCommandTest {
         assertThat(rounded(all, "mean_absolute_ttft_error_percent")).isEqualTo(15);
         assertThat(rounded(all, "mean_ttft_error_percent")).isEqualTo(-15);
         assertThat(rounded(all, "mean_absolute_tpot_error_percent")).isEqualTo(12.5);
+    }
+
+    /** 10 ms against 10, 12.5, 8, 20 and 5 are 0, -20, +25, -50 and +100 %: in the middle 25, on average 39, and 11 in sum. */
+    @Test
+    void errors_haveMedianMeanPercentileAndBias_byWhatCellsHaveInCommon() throws IOException {
+        var run = fidelity(
+                SIMPLE + "100,20,1,1,50,10\n100,30,1,1,50,12.5\n100,20,2,1,50,8\n100,30,2,1,50,20\n200,20,10,1,50,5\n",
+                TEN_MILLIS);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        var summary = run.json().get("summary");
+        assertThat(rounded(summary.get(0), "median_absolute_tpot_error_percent"))
+                .isEqualTo(25);
+        assertThat(rounded(summary.get(0), "mean_absolute_tpot_error_percent")).isEqualTo(39);
+        assertThat(rounded(summary.get(0), "mean_tpot_error_percent")).isEqualTo(11);
+        // Between the fourth, 50, and the fifth, 100: at rank 0.9 x 4 = 3.6 of those from 0.
+        assertThat(rounded(summary.get(0), "p90_absolute_tpot_error_percent")).isEqualTo(80);
+        assertThat(summary)
+                .extracting(group -> group.get("by").asText() + " "
+                        + group.get("group").asText() + " " + group.get("cells").asInt())
+                .containsExactly(
+                        "all all 5",
+                        "layout TP1 5",
+                        "lengths 100/20 2",
+                        "lengths 100/30 2",
+                        "lengths 200/20 1",
+                        "concurrency 1 2",
+                        "concurrency 2 2",
+                        "concurrency 10 1",
+                        "model and layout TP1 5");
+    }
+
+    @Test
+    void bytes_areTheSameWithAnyNumberOfJobs() throws IOException {
+        String rows = SIMPLE + "100,20,1,1,50,10\n100,30,4,1,50,12.5\n100,20,2,1,50,9\n200,20,3,1,50,11\n";
+
+        var one = fidelity(rows, with("--jobs", "1", TEN_MILLIS));
+        var three = fidelity(rows, with("--jobs", "3", TEN_MILLIS));
+
+        assertThat(one.json().get("cells")).hasSize(4);
+        assertThat(three.out).isEqualTo(one.out);
+    }
+
+    /** 8 requests in 50 + 19 x 10 ms are 33 per second; 16 in the same time are 67, and in 90 + 19 x 80 ms they are 10. */
+    @Test
+    void contradictingRows_areListedApart() throws IOException {
+        String rows = SIMPLE + "100,20,8,1,50,10\n100,20,16,1,90,80\n100,20,16,1,50,10\n";
+
+        var run = call(with("fidelity", table(rows), TEN_MILLIS));
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.out)
+                .contains("Contradicting, in no figure:\n")
+                .contains("16 / (90.00 ms + 19 x 80.00 ms) are 9.938 requests/s, but line 4")
+                .doesNotContain("80.00 |");
+        var json = fidelity(rows, TEN_MILLIS).json();
+        assertThat(json.get("cells")).hasSize(2);
+        assertThat(json.get("contradicting").get(0).get("lines")).hasToString("[3]");
+        assertThat(json.get("left_out")).isEmpty();
+    }
+
+    /** A first token after 3 s, far above twice 50 ms, tells of memory that the emulated server has. */
+    @Test
+    void cellsThatWaitedForMemory_areInNoFigure() throws IOException {
+        var run = fidelity(SIMPLE + "100,20,8,1,50,10\n100,20,16,1,3000,10\n", TEN_MILLIS);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        var cells = run.json().get("cells");
+        assertThat(cells.get(0).get("short_of_kv").asBoolean()).isFalse();
+        assertThat(cells.get(1).get("short_of_kv_by").asText()).isEqualTo("measurement");
+        assertThat(run.json().get("summary").get(0).get("cells").asInt()).isEqualTo(1);
     }
 
     @Test
@@ -73,8 +144,9 @@ final class FidelityCommandTest {
         assertThat(run.out).containsPattern("TP2 +\\| +100 \\| +20 \\| +3 \\| +10.00 \\| +10.00 \\| +\\+0.0 % \\|");
         assertThat(Files.readAllLines(directory.resolve("a.csv")))
                 .hasSize(3)
-                .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,linear,10.0000,10.0000,0.0000,14.0000,"))
-                .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,profile,10.0000,"));
+                .anyMatch(line ->
+                        line.startsWith(",,,,,auto,true,TP2,100,20,3,1,false,,linear,10.0000,10.0000,0.0000,14.0000,"))
+                .anyMatch(line -> line.startsWith(",,,,,auto,true,TP2,100,20,3,1,false,,profile,10.0000,"));
         assertThat(Files.readString(directory.resolve("a.html")))
                 .contains("\"models\":[\"linear\",\"profile\"]", "\"latency_model\":\"profile\"", "<cell-charts");
     }
@@ -121,7 +193,7 @@ final class FidelityCommandTest {
                 "fidelity", table(SIMPLE + "20,400,8,1,14,10\n"), "--set", "kv-cache.num-gpu-blocks=100", TEN_MILLIS));
 
         assertThat(run.exitCode).as(run.err).isZero();
-        assertThat(run.out).startsWith("Short of KV memory, in no mean:\n").doesNotContain("Mean errors");
+        assertThat(run.out).startsWith("Short of KV memory, in no figure:\n").doesNotContain("Errors:");
     }
 
     @ParameterizedTest
@@ -132,7 +204,7 @@ final class FidelityCommandTest {
 
         assertThat(fidelity(SIMPLE + "100,20,1,1,20,8\n", with("", "", TEN_MILLIS, limits)).exitCode)
                 .isEqualTo(exitCode);
-        assertThat(fidelity(SIMPLE, limits).exitCode)
+        assertThat(fidelity(SIMPLE + "100,,1,1,20,8\n", limits).exitCode)
                 .as("nothing is within a limit")
                 .isEqualTo(3);
     }
@@ -148,7 +220,15 @@ final class FidelityCommandTest {
 
         assertThat(run.exitCode).as(run.err).isZero();
         assertThat(run.json().get("left_out")).isEmpty();
-        assertThat(run.json().get("summary")).hasSize(1 + 2 + 2 + 2);
+        // All; two GPUs, models; formats and a layout, lengths and a concurrency; models with their layouts.
+        assertThat(run.json().get("summary")).hasSize(1 + 2 + 2 + 1 + 1 + 1 + 1 + 2);
+        assertThat(run.json().get("assumed"))
+                .extracting(each -> each.get("what").asText())
+                .containsExactlyInAnyOrder(
+                        "KV cache fp8: the checkpoints of quantised Llamas bring scales for it",
+                        "KV cache auto: as in the scenario");
+        assertThat(run.json().get("cells"))
+                .allMatch(cell -> cell.get("kv_cache_dtype_assumed").asBoolean());
     }
 
     @Test
@@ -157,6 +237,8 @@ final class FidelityCommandTest {
 
         assertThat(call("fidelity", table).err)
                 .isEqualTo(table + ":1: no column osl; the header has isl, concurrency\n");
+        assertThat(call("fidelity", table(SIMPLE)).err)
+                .isEqualTo(table + ": has no rows; a header and a row for each measured cell are needed\n");
         assertThat(call("fidelity", "nowhere.csv").err).startsWith("nowhere.csv: ");
         assertThat(call("fidelity", table, "--jobs", "0").err).isEqualTo("--jobs must be at least 1\n");
     }

@@ -103,6 +103,21 @@ final class ReportPagesBrowserTest {
         }
     }
 
+    @Test
+    void measuredCells_nameThemselvesUnderTheMouse() {
+        try (var browser = PageBrowser.open(directory.resolve("fidelity.html"), PageBrowser.LIGHT)) {
+            // Measured with 10 ms per token and 14 to the first, on one GPU, with 100 and 9 tokens at 1 in flight.
+            assertThat((String) browser.run("const chart = Chart.getChart('tpot-0-0');"
+                            + "const raw = chart.data.datasets[0].data[0];"
+                            + "return chart.options.plugins.tooltip.callbacks.label({dataset: {label: 'gpt2'}, raw})"
+                            + ".join()"))
+                    .startsWith("gpt2 TP1 100/9 x 1,measured TPOT 10 ms, emulated TPOT ")
+                    .endsWith("%");
+            assertThat(browser.run("return Chart.getChart('ttft-0-0').options.scales.x.type"))
+                    .isEqualTo("logarithmic");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sweep", "compare", "bench", "describe", "fidelity"})
     void telephone_needsNoScrollingToTheSide(String command) {

@@ -14,17 +14,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /** A server that does with each call what a test says, by its number from 0. */
-final class ScriptedServer implements AutoCloseable {
+public final class ScriptedServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
 
     /** Answers a call. */
-    interface Script {
+    public interface Script {
         void answer(int number, HttpExchange call) throws IOException;
     }
 
-    ScriptedServer(Script script) {
+    public ScriptedServer(Script script) {
         try {
             server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         } catch (IOException e) {
@@ -43,7 +43,7 @@ final class ScriptedServer implements AutoCloseable {
         server.start();
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
@@ -53,7 +53,7 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     /** Sends events as they are. */
-    static void stream(HttpExchange call, String... data) throws IOException {
+    public static void stream(HttpExchange call, String... data) throws IOException {
         call.getResponseHeaders().set("Content-Type", "text/event-stream");
         call.sendResponseHeaders(200, 0);
         for (String each : data) {
@@ -63,19 +63,19 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     /** Sends an error as vLLM does. */
-    static void refuse(HttpExchange call, int status, String message) throws IOException {
+    public static void refuse(HttpExchange call, int status, String message) throws IOException {
         byte[] body = ("{\"error\": {\"message\": \"" + message + "\"}}").getBytes(StandardCharsets.UTF_8);
         call.sendResponseHeaders(status, body.length);
         call.getResponseBody().write(body);
     }
 
     /** Returns a chunk of a text completion. */
-    static String chunk(String text) {
+    public static String chunk(String text) {
         return "{\"choices\": [{\"index\": 0, \"text\": \"" + text + "\"}]}";
     }
 
     /** Returns the chunk that counts tokens. */
-    static String usage(int promptTokens, int completionTokens) {
+    public static String usage(int promptTokens, int completionTokens) {
         return "{\"choices\": [], \"usage\": {\"prompt_tokens\": " + promptTokens + ", \"completion_tokens\": "
                 + completionTokens + "}}";
     }

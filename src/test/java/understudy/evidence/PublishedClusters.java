@@ -23,7 +23,11 @@ public final class PublishedClusters {
 
     private PublishedClusters() {}
 
-    /** A stage; NaN is a figure that was not published. */
+    /**
+     * A stage; NaN is a figure that was not published.
+     *
+     * @param ownTpotMillis the benchmark's own mean time per token, which need not follow from the others
+     */
     private record Stage(
             String scenario,
             int startSeconds,
@@ -34,7 +38,8 @@ public final class PublishedClusters {
             double highTtftSeconds,
             double meanE2eSeconds,
             double highE2eSeconds,
-            double tokensPerSecond) {
+            double tokensPerSecond,
+            double ownTpotMillis) {
 
         /** Returns the mean time per token behind the first, where all answers are equally long. */
         double meanTpotMillis() {
@@ -49,6 +54,9 @@ public final class PublishedClusters {
         int percentile = measured.get(0).percentile;
         printHead("TTFT mean, s", "TTFT p" + percentile + ", s", "TPOT, ms");
         measured.forEach(stage -> printFirstTokens(stage, emulated(stage, requests(stage.startSeconds, run))));
+        measured.stream()
+                .filter(stage -> !Double.isNaN(stage.ownTpotMillis))
+                .forEach(stage -> printOwnTpot(stage, emulated(stage, requests(stage.startSeconds, run))));
         printHead("E2E mean, s", "E2E p" + percentile + ", s", "tokens/s");
         measured.forEach(stage -> printAnswers(stage, emulated(stage, requests(stage.startSeconds, run))));
     }
@@ -66,6 +74,13 @@ public final class PublishedClusters {
                 seconds(emulated.meanTtftSeconds, measured.meanTtftSeconds),
                 seconds(emulated.highTtftSeconds, measured.highTtftSeconds),
                 PublishedFigures.cells("%.1f", emulated.meanTpotMillis(), measured.meanTpotMillis()));
+    }
+
+    private static void printOwnTpot(Stage measured, Stage emulated) {
+        System.out.printf(
+                "%nTPOT, ms, at %d requests/s, here, by the benchmark itself, and the error: %s%n",
+                measured.requestsPerSecond,
+                PublishedFigures.cells("%.2f", emulated.meanTpotMillis(), measured.ownTpotMillis));
     }
 
     private static void printAnswers(Stage measured, Stage emulated) {
@@ -110,7 +125,12 @@ public final class PublishedClusters {
                 Double.parseDouble(values[6]),
                 Double.parseDouble(values[7]),
                 Double.parseDouble(values[8]),
-                values[9].isEmpty() ? Double.NaN : Double.parseDouble(values[9]));
+                ifPublished(values[9]),
+                ifPublished(values[10]));
+    }
+
+    private static double ifPublished(String value) {
+        return value.isEmpty() ? Double.NaN : Double.parseDouble(value);
     }
 
     /** Returns the requests of a stage, by when it begins. */
@@ -142,7 +162,8 @@ public final class PublishedClusters {
                 high(stage, ttft) / 1e9,
                 e2e.meanNanos() / 1e9,
                 high(stage, e2e) / 1e9,
-                sum(requests, r -> r.numPromptTokens() + r.numOutputTokens()) / (endNanos / 1e9 - stage.startSeconds));
+                sum(requests, r -> r.numPromptTokens() + r.numOutputTokens()) / (endNanos / 1e9 - stage.startSeconds),
+                Double.NaN);
     }
 
     private static double high(Stage stage, LatencyStats stats) {

@@ -61,6 +61,11 @@ final class ImageFixture {
         return blobs.resolve(descriptor.path("digest").asText().replace("sha256:", ""));
     }
 
+    /** Returns where a file of the image is, such as {@code understudy/understudy.jar}. */
+    Path path(String inside) {
+        return root.resolve(inside);
+    }
+
     /** Returns what a container runs that is given these arguments in place of the image's. */
     List<String> commandWith(List<String> arguments) {
         var words = words("Entrypoint");

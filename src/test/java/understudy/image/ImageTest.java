@@ -14,6 +14,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -62,6 +64,20 @@ final class ImageTest {
         var words = List.of(command.split(" ")).stream().map(ImageTest::spaced).toArray(String[]::new);
 
         assertThat(image.output(words)).matches("\\d+\\.\\d+\\.\\d+\n");
+    }
+
+    @Test
+    void nativeCode_isThatOfLinux() throws Exception {
+        try (var jar = new ZipFile(image.path("understudy/understudy.jar").toFile())) {
+            var folders = jar.stream()
+                    .map(ZipEntry::getName)
+                    .filter(name -> name.matches(".*[.](so|dylib|jnilib|dll)"))
+                    .map(name ->
+                            name.replaceAll("^(native/lib|com/sun/jna)/", "").replaceAll("/.*", ""))
+                    .distinct();
+
+            assertThat(folders).containsExactlyInAnyOrder("linux-x86_64", "linux-x86-64", "linux-aarch64");
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import understudy.json.Jackson;
 import understudy.settings.ScenarioException;
 
@@ -66,5 +67,26 @@ public final class FlagJson {
                 settings.put(EVENTS + key.replace('_', '-'), value.asText());
             }
         }
+    }
+
+    /** Returns the value of {@code --kv-events-config} for settings; nothing if they have no events. */
+    public static Optional<ObjectNode> kvEvents(Map<String, String> settings) {
+        if (!"true".equals(settings.get(EVENTS + "enable-kv-cache-events"))) {
+            return Optional.empty();
+        }
+        var events = JSON.createObjectNode();
+        for (String key : EVENT_KEYS) {
+            String value = settings.get(EVENTS + key.replace('_', '-'));
+            if (value != null && value.matches("true|\\d{1,9}")) {
+                events.set(
+                        key,
+                        value.equals("true")
+                                ? JSON.getNodeFactory().booleanNode(true)
+                                : JSON.getNodeFactory().numberNode(Integer.parseInt(value)));
+            } else if (value != null) {
+                events.put(key, value);
+            }
+        }
+        return Optional.of(events);
     }
 }

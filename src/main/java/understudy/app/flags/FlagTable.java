@@ -69,6 +69,11 @@ public final class FlagTable {
         return sizes.apply("--" + flag.name(), text);
     }
 
+    /** Returns the flag of exactly this name, without dashes in front. */
+    public Optional<Flag> named(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
     /** Returns the flag of a name, without dashes in front, or of a beginning that only one name has, as argparse does. */
     Optional<Flag> find(String name) {
         var exact = byName.get(name);

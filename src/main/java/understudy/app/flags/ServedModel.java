@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.scenario.LlmFile;
@@ -163,5 +164,15 @@ public final class ServedModel {
                     case "mxfp4" -> "mxfp4";
                     default -> null;
                 });
+    }
+
+    /** Returns the name of both engines for a format of weights that is a quantization, or nothing. */
+    public static @Nullable String quantization(String dtype) {
+        return switch (dtype) {
+            case "fp8", "mxfp4" -> dtype;
+            case "int4" -> "awq";
+            case "nvfp4" -> "modelopt_fp4";
+            default -> null;
+        };
     }
 }

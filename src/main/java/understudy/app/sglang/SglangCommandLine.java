@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import understudy.app.flags.Flag;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagJson;
 import understudy.app.flags.FlagScenario;
@@ -41,7 +43,7 @@ public record SglangCommandLine(
     private static final String ACCEPTED_LENGTH_VARIABLE = "SGLANG_SIMULATE_ACC_LEN";
 
     /** Variables of SGLang whose value is a setting's as it is. */
-    private static final Map<String, String> VARIABLES = Map.of(
+    static final Map<String, String> VARIABLES = Map.of(
             "SGLANG_INIT_NEW_TOKEN_RATIO",
             "init-new-token-ratio",
             "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR",
@@ -102,6 +104,19 @@ public record SglangCommandLine(
         boolean isWorker =
                 arguments.given("node-rank").filter(rank -> !rank.equals("0")).isPresent();
         return new SglangCommandLine(settings, warnings, isGuessed, isWorker);
+    }
+
+    /** Returns the values of words by flag, the model being one also without its flag. */
+    public static Map<String, List<String>> flags(List<String> words) {
+        var arguments = FlagArguments.parse(SglangFlags.TABLE, words, "");
+        var flags = new LinkedHashMap<>(arguments.values());
+        arguments.positional().ifPresent(model -> flags.put("model-path", List.of(model)));
+        return flags;
+    }
+
+    /** Returns the flag of exactly this name, without dashes in front. */
+    public static Optional<Flag> flag(String name) {
+        return SglangFlags.TABLE.named(name);
     }
 
     /** Reads the scenario that these settings make of {@link #SCENARIO}. */

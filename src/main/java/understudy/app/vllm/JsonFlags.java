@@ -64,7 +64,8 @@ final class JsonFlags {
         if (!sizes.isEmpty()) {
             settings.put(GRAPH_SIZES, sizes.toString());
         } else if (compilation.path("cudagraph_capture_sizes").isArray()) {
-            settings.put(GRAPH_SIZES, compilation.path("cudagraph_capture_sizes").toString());
+            settings.put(
+                    GRAPH_SIZES, compilation.path("cudagraph_capture_sizes").toString());
         }
         if (arguments.isOn("enforce-eager")) {
             settings.put(GRAPH_MODE, "none");

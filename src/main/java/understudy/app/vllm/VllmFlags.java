@@ -289,7 +289,7 @@ final class VllmFlags {
         pooler-config                    json    -
         preemption-mode                  text    -
         prefill-context-parallel-size,pcp size    -
-        prefill-schedule-interval        size    -
+        prefill-schedule-interval        size    engine.prefill-schedule-interval
         prefix-cache-retention-interval  size    -
         prefix-match-unit                size    -
         profiler-config                  json    -
@@ -316,7 +316,7 @@ final class VllmFlags {
         safetensors-prefetch-num-threads size    -
         scheduler-cls                    text    -
         scheduler-delay-factor           text    -
-        scheduler-reserve-full-isl       switch  -
+        scheduler-reserve-full-isl       switch  engine.scheduler-reserve-full-isl
         skip-mm-profiling                switch  -
         speculative-draft-tensor-parallel-size size    -
         speculative-max-model-len        size    -
@@ -351,7 +351,7 @@ final class VllmFlags {
         uvicorn-log-level                text    * server.access-log = false above info
         video-pruning-method             text    -
         video-pruning-rate               text    -
-        watermark                        text    -
+        watermark                        text    engine.watermark
         weight-transfer-config           json    -
         worker-cls                       text    -
         worker-extension-cls             text    -

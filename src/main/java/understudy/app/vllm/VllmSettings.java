@@ -5,9 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import understudy.app.flags.Flag;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagScenario;
 import understudy.app.flags.ServerFlags;
@@ -68,6 +70,19 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
         boolean isGuessed = new Special(arguments, environment, settings, warnings, server).put(file.equals(SCENARIO));
         boolean isHeadless = arguments.isOn("headless");
         return new VllmSettings(settings, warnings, isGuessed, isHeadless);
+    }
+
+    /** Returns the values of words by flag, the model being one also without its flag. */
+    public static Map<String, List<String>> flags(List<String> words) {
+        var arguments = VllmFlags.parse(words);
+        var flags = new LinkedHashMap<>(arguments.values());
+        arguments.positional().ifPresent(model -> flags.put("model", List.of(model)));
+        return flags;
+    }
+
+    /** Returns the flag of exactly this name, without dashes in front. */
+    public static Optional<Flag> flag(String name) {
+        return VllmFlags.TABLE.named(name);
     }
 
     /** Returns the scenario of {@link FlagScenario#start}. */

@@ -2,7 +2,6 @@ package understudy.fidelity.cells;
 
 import java.io.IOException;
 import java.io.Writer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -16,30 +15,41 @@ import understudy.report.html.PageTables;
 public final class CellComparison {
     private final List<String> latencyModels;
     private final List<CellRow> rows;
-    private final List<LeftOut> leftOut;
+    private final List<Remark> contradicting;
+    private final List<Remark> leftOut;
+    private final List<Remark> assumed;
     private final List<CellGroup> groups;
 
-    /**
-     * Takes the rows.
-     *
-     * @param leftOut cells that were not emulated at all
-     */
-    CellComparison(List<String> latencyModels, List<CellRow> rows, List<LeftOut> leftOut) {
+    /** Takes the rows, and what there is to say about those that are not among them. */
+    CellComparison(List<String> latencyModels, List<CellRow> rows, MeasuredCells measured) {
         this.latencyModels = latencyModels;
         this.rows = rows;
-        this.leftOut = new ArrayList<>(leftOut);
-        rows.stream().flatMap(CellComparison::problems).forEach(this.leftOut::add);
+        contradicting = measured.contradicting();
+        leftOut = Stream.concat(measured.leftOut().stream(), rows.stream().flatMap(CellComparison::problems))
+                .toList();
+        assumed = Stream.concat(measured.assumed().stream(), rows.stream().flatMap(CellComparison::assumption))
+                .toList();
         groups = CellGroup.of(compared(), latencyModels.size());
     }
 
     /** Returns the problems of a row; one that all latency models share is listed once. */
-    private static Stream<LeftOut> problems(CellRow row) {
+    private static Stream<Remark> problems(CellRow row) {
         boolean isOfAll = row.runs().stream().map(CellRun::problem).distinct().count() == 1;
         return row.runs().stream()
                 .filter(run -> !run.hasRun())
                 .map(run -> isOfAll ? run.problem() : run.latencyModel() + ": " + run.problem())
                 .distinct()
-                .map(reason -> new LeftOut(row.cell().lines(), row.setup().name(), reason));
+                .map(reason -> new Remark(row.cell().lines(), row.setup().name(), reason));
+    }
+
+    private static Stream<Remark> assumption(CellRow row) {
+        var kvCache = row.kvCache();
+        return row.hasRun() && kvCache.isAssumed()
+                ? Stream.of(new Remark(
+                        row.cell().lines(),
+                        row.setup().name(),
+                        "KV cache " + kvCache.dtype() + ": " + kvCache.because()))
+                : Stream.empty();
     }
 
     List<String> latencyModels() {
@@ -50,12 +60,12 @@ public final class CellComparison {
         return rows;
     }
 
-    /** Returns the rows of the means. */
+    /** Returns the rows of the figures. */
     List<CellRow> compared() {
         return rows.stream().filter(CellRow::isCompared).toList();
     }
 
-    /** Returns the rows that were run, but are in no mean. */
+    /** Returns the rows that were run, but are in no figure. */
     List<CellRow> shortOfKv() {
         return rows.stream().filter(CellRow::isShortOfKv).toList();
     }
@@ -64,8 +74,18 @@ public final class CellComparison {
         return groups;
     }
 
-    List<LeftOut> leftOut() {
+    /** Returns rows that cannot be true. */
+    List<Remark> contradicting() {
+        return contradicting;
+    }
+
+    List<Remark> leftOut() {
         return leftOut;
+    }
+
+    /** Returns what is assumed of rows that do not say it, or say something else. */
+    List<Remark> assumed() {
+        return assumed;
     }
 
     /**
@@ -76,7 +96,7 @@ public final class CellComparison {
         var all = groups.isEmpty()
                 ? CellErrors.of(List.of())
                 : groups.get(0).errors().get(0);
-        return isWithin(all.tpotMape(), maxTpotMape) && isWithin(all.ttftMape(), maxTtftMape);
+        return isWithin(all.tpot().mean(), maxTpotMape) && isWithin(all.ttft().mean(), maxTtftMape);
     }
 
     private static boolean isWithin(double mape, OptionalDouble max) {
@@ -109,18 +129,24 @@ public final class CellComparison {
                 .add("facts", Page.pairs(facts))
                 .add("result", CellJson.of(this))
                 .add("models", latencyModels)
-                .add("means", PageTables.of(groups, tables.groupColumns()))
+                .add("errors", PageTables.of(groups, tables.groupColumns()))
                 .add("cells", PageTables.of(compared(), tables.rowColumns()));
         if (!shortOfKv().isEmpty()) {
-            data.add("short_of_kv", PageTables.of(shortOfKv(), tables.rowColumns()));
+            data.add("short_of_kv", PageTables.of(shortOfKv(), tables.shortOfKvColumns()));
         }
-        if (!leftOut.isEmpty()) {
-            data.add("left_out", PageTables.of(tables.reasons(), CellTables.reasonColumns()));
-        }
+        addRemarks(data, "contradicting", contradicting);
+        addRemarks(data, "left_out", leftOut);
+        addRemarks(data, "assumed", assumed);
         new Page("Measured and emulated", "understudy/fidelity/cells/cells.html", data, main()).write(out);
     }
 
-    /** Returns the mean errors of each latency model over all cells. */
+    private static void addRemarks(Figures data, String key, List<Remark> remarks) {
+        if (!remarks.isEmpty()) {
+            data.add(key, PageTables.of(CellTables.byText(remarks), CellTables.remarkColumns()));
+        }
+    }
+
+    /** Returns the errors of each latency model over all cells. */
     private Figures main() {
         var main = new Figures();
         for (int i = 0; i < latencyModels.size() && !groups.isEmpty(); i++) {

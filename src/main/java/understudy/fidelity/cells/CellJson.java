@@ -1,5 +1,6 @@
 package understudy.fidelity.cells;
 
+import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import understudy.report.Figures;
@@ -21,14 +22,18 @@ final class CellJson {
                                 .filter(CellRow::hasRun)
                                 .map(CellJson::cell)
                                 .toList())
-                .add(
-                        "left_out",
-                        comparison.leftOut().stream()
-                                .map(each -> new Figures()
-                                        .add("lines", each.lines())
-                                        .add("name", each.name())
-                                        .add("reason", each.reason()))
-                                .toList());
+                .add("contradicting", remarks(comparison.contradicting(), "reason"))
+                .add("left_out", remarks(comparison.leftOut(), "reason"))
+                .add("assumed", remarks(comparison.assumed(), "what"));
+    }
+
+    private static List<Figures> remarks(List<Remark> remarks, String key) {
+        return remarks.stream()
+                .map(each -> new Figures()
+                        .add("lines", each.lines())
+                        .add("name", each.name())
+                        .add(key, each.text()))
+                .toList();
     }
 
     private static Stream<Figures> summary(CellComparison comparison, CellGroup group) {
@@ -49,7 +54,10 @@ final class CellJson {
                 .add("lines", cell.lines())
                 .add("measured_mean_tpot_ms", cell.tpotMillis())
                 .add("measured_mean_ttft_ms", cell.ttftMillis())
+                .add("emulated_kv_cache_dtype", row.kvCache().dtype())
+                .add("kv_cache_dtype_assumed", row.kvCache().isAssumed())
                 .add("short_of_kv", row.isShortOfKv())
+                .add("short_of_kv_by", row.shortOfKvBy())
                 .add(
                         "runs",
                         row.runs().stream()
@@ -75,6 +83,7 @@ final class CellJson {
                 .add("data_parallel_size", setup.dataParallelSize())
                 .add("moe_tensor_parallel_size", setup.moeTensorParallelSize())
                 .add("expert_parallel_size", setup.expertParallelSize())
+                .add("parallelism", setup.parallelism())
                 .add("input_tokens", setup.inputTokens())
                 .add("output_tokens", setup.outputTokens())
                 .add("concurrency", setup.concurrency());

@@ -1,7 +1,9 @@
 package understudy.fidelity.cells;
 
-import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
@@ -12,22 +14,31 @@ import understudy.sweep.PointThreads;
 public final class CellRuns implements AutoCloseable {
     private static final Pattern ORIGIN = Pattern.compile("^--set [^ ]+: ");
 
+    /** A cell takes about as long as it has requests and tokens of answers. */
+    private static final Comparator<MeasuredCell> LONGEST_FIRST = Comparator.comparingLong((MeasuredCell cell) ->
+                    (long) cell.setup().concurrency() * cell.setup().outputTokens())
+            .reversed();
+
     private final MeasuredCells measured;
+    private final CellScenario scenario;
     private final List<String> latencyModels;
-    private final List<CompletableFuture<CellRun>> runs;
+    private final Map<MeasuredCell, List<CompletableFuture<CellRun>>> runs = new LinkedHashMap<>();
     private final PointThreads threads;
 
-    /** Begins the runs; as many at a time as there are threads. */
+    /** Begins the runs, the longest ones first; as many at a time as there are threads. */
     public CellRuns(MeasuredCells measured, CellScenario scenario, List<String> latencyModels, int numThreads) {
         this.measured = measured;
+        this.scenario = scenario;
         this.latencyModels = latencyModels;
         threads = new PointThreads(numThreads, false);
-        runs = measured.cells().stream()
-                .flatMap(cell -> latencyModels.stream().map(model -> start(cell, scenario, model)))
-                .toList();
+        measured.cells().stream()
+                .sorted(LONGEST_FIRST)
+                .forEach(cell -> runs.put(
+                        cell,
+                        latencyModels.stream().map(model -> start(cell, model)).toList()));
     }
 
-    private CompletableFuture<CellRun> start(MeasuredCell cell, CellScenario scenario, String latencyModel) {
+    private CompletableFuture<CellRun> start(MeasuredCell cell, String latencyModel) {
         String name = cell.setup().name();
         return threads.submit(name, () -> scenario.of(cell.setup(), latencyModel))
                 .thenApply(PointResult::figures)
@@ -46,21 +57,22 @@ public final class CellRuns implements AutoCloseable {
 
     /** Returns the runs to wait for. */
     public List<? extends CompletableFuture<?>> futures() {
-        return runs;
+        return runs.values().stream().flatMap(List::stream).toList();
     }
 
     /** Returns the comparison; all runs must be done. */
     public CellComparison comparison() {
-        var rows = new ArrayList<CellRow>();
-        int numModels = latencyModels.size();
-        for (var cell : measured.cells()) {
-            int first = rows.size() * numModels;
-            var ofCell = runs.subList(first, first + numModels).stream()
-                    .map(CompletableFuture::join)
-                    .toList();
-            rows.add(new CellRow(cell, ofCell));
-        }
-        return new CellComparison(latencyModels, rows, measured.leftOut());
+        var waiting = MeasuredWaiting.of(measured.cells());
+        var rows = measured.cells().stream()
+                .map(cell -> new CellRow(
+                        cell,
+                        scenario.kvCache(cell.setup()),
+                        waiting.contains(cell.setup()),
+                        runs.getOrDefault(cell, List.of()).stream()
+                                .map(CompletableFuture::join)
+                                .toList()))
+                .toList();
+        return new CellComparison(latencyModels, rows, measured);
     }
 
     @Override

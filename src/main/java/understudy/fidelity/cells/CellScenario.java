@@ -152,30 +152,25 @@ public final class CellScenario {
         if (!setup.weights().isEmpty()) {
             formats.put("latency.dtype", dtype(setup, llm));
         }
-        if (!setup.kvCacheDtype().isEmpty()) {
-            formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
-        } else if (engineKind().equals(VLLM)
-                && (hasFp8KvInCheckpoint(setup) || hasFp8KvOnBlackwell(setup))
-                && shared.text(KV_CACHE_DTYPE).equals("auto")) {
-            formats.put(KV_CACHE_DTYPE, "fp8");
+        String kvCacheDtype = kvCache(setup).dtype();
+        if (!kvCacheDtype.equals(shared.text(KV_CACHE_DTYPE))) {
+            formats.put(KV_CACHE_DTYPE, kvCacheDtype);
         }
         return formats;
     }
 
     /**
-     * Returns the CUDA graphs of public measurements, where the scenario says nothing of them (InferenceMAX, {@code
-     * gptoss_fp4_*.sh} and {@code 70b_fp8_b200_docker.sh}).
+     * Returns the CUDA graphs of public measurements on Blackwell, where the scenario says nothing of them (InferenceMAX,
+     * {@code gptoss_fp4_b200_docker.sh} and {@code 70b_fp8_b200_docker.sh}).
      */
     private Map<String, String> graphs(MeasuredSetup setup) {
-        if (!engineKind().equals(VLLM)) {
+        if (!engineKind().equals(VLLM) || !isOnBlackwell(setup)) {
             return Map.of();
         }
         if (isOf(setup, "gpt-oss")) {
             return ifDefault("max-cudagraph-capture-size", "2048");
         }
-        return isOf(setup, "llama") && isOnBlackwell(setup)
-                ? ifDefault("cudagraph-mode", "full-decode-only")
-                : Map.of();
+        return isOf(setup, "llama") ? ifDefault("cudagraph-mode", "full-decode-only") : Map.of();
     }
 
     private Map<String, String> ifDefault(String key, String value) {
@@ -188,6 +183,23 @@ public final class CellScenario {
 
     private static boolean isOnBlackwell(MeasuredSetup setup) {
         return BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
+    }
+
+    /** Returns the format of a cell's KV cache: what its row says, or else what measurements of its kind have. */
+    KvCacheFormat kvCache(MeasuredSetup setup) {
+        if (!setup.kvCacheDtype().isEmpty()) {
+            return new KvCacheFormat(kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)), "");
+        }
+        String ofScenario = shared.text(KV_CACHE_DTYPE);
+        if (engineKind().equals(VLLM) && ofScenario.equals("auto")) {
+            if (hasFp8KvInCheckpoint(setup)) {
+                return new KvCacheFormat("fp8", "the checkpoints of quantised Llamas bring scales for it");
+            }
+            if (hasFp8KvOnBlackwell(setup)) {
+                return new KvCacheFormat("fp8", "public runs of gpt-oss on Blackwell have it");
+            }
+        }
+        return new KvCacheFormat(ofScenario, "as in the scenario");
     }
 
     /** A model that is stored in such a format knows best which of its parts are. */

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import understudy.report.Tables;
@@ -14,44 +15,61 @@ import understudy.report.Tables;
 record CellTables(CellComparison comparison) {
     private static final int MAX_NAMES = 3;
 
-    /** Rows that are left out for the same reason. */
-    record Reason(String reason, List<LeftOut> rows) {
+    /** Rows of which the same is said. */
+    record Remarks(String text, List<Remark> rows) {
         long numLines() {
             return rows.stream().mapToLong(row -> row.lines().size()).sum();
         }
 
         /** Returns the names of the first ones. */
         String names() {
-            var names = rows.stream().map(LeftOut::name).distinct().toList();
+            var names = rows.stream().map(Remark::name).distinct().toList();
             String first = names.stream().limit(MAX_NAMES).collect(Collectors.joining("; "));
             return names.size() > MAX_NAMES ? first + "; and " + (names.size() - MAX_NAMES) + " others" : first;
+        }
+
+        /** Returns the first lines of the file. */
+        String lines() {
+            var lines =
+                    rows.stream().flatMap(row -> row.lines().stream()).sorted().toList();
+            String first = lines.stream().limit(MAX_NAMES).map(String::valueOf).collect(Collectors.joining(", "));
+            return lines.size() > MAX_NAMES ? first + ", …" : first;
         }
     }
 
     String text() {
         return table("", comparison.compared(), rowColumns())
-                + table("Short of KV memory, in no mean:\n", comparison.shortOfKv(), rowColumns())
-                + table("Left out:\n", reasons(), reasonColumns())
-                + table("Mean errors:\n", comparison.groups(), groupColumns());
+                + table("Short of KV memory, in no figure:\n", comparison.shortOfKv(), shortOfKvColumns())
+                + table("Contradicting, in no figure:\n", byText(comparison.contradicting()), remarkColumns())
+                + table("Left out:\n", byText(comparison.leftOut()), remarkColumns())
+                + table("Assumed:\n", byText(comparison.assumed()), remarkColumns())
+                + table("Errors:\n", comparison.groups(), groupColumns());
     }
 
     private static <T> String table(String heading, List<T> rows, List<ColumnData<T>> columns) {
         return rows.isEmpty() ? "" : heading + Tables.text(rows, columns) + "\n";
     }
 
-    List<Reason> reasons() {
-        Map<String, List<LeftOut>> byReason = comparison.leftOut().stream()
-                .collect(Collectors.groupingBy(LeftOut::reason, LinkedHashMap::new, Collectors.toList()));
-        return byReason.entrySet().stream()
-                .map(entry -> new Reason(entry.getKey(), entry.getValue()))
+    static List<Remarks> byText(List<Remark> remarks) {
+        Map<String, List<Remark>> byText =
+                remarks.stream().collect(Collectors.groupingBy(Remark::text, LinkedHashMap::new, Collectors.toList()));
+        return byText.entrySet().stream()
+                .map(entry -> new Remarks(entry.getKey(), entry.getValue()))
                 .toList();
     }
 
-    static List<ColumnData<Reason>> reasonColumns() {
+    static List<ColumnData<Remarks>> remarkColumns() {
         return List.of(
-                Tables.counts("rows", Reason::numLines),
-                Tables.words("why", Reason::reason),
-                Tables.words("what", Reason::names));
+                Tables.counts("rows", Remarks::numLines),
+                Tables.words("what", Remarks::text),
+                Tables.words("lines", Remarks::lines),
+                Tables.words("cells", Remarks::names));
+    }
+
+    List<ColumnData<CellRow>> shortOfKvColumns() {
+        var columns = new ArrayList<>(rowColumns());
+        columns.add(Tables.words("judged by", CellRow::shortOfKvBy));
+        return columns;
     }
 
     List<ColumnData<CellRow>> rowColumns() {
@@ -59,7 +77,9 @@ record CellTables(CellComparison comparison) {
                 Tables.words("model", row -> row.setup().shortModel()),
                 Tables.words("GPU", row -> row.setup().gpu()),
                 Tables.words("version", row -> row.setup().version()),
-                Tables.words("GPUs", row -> row.setup().parallelism()),
+                Tables.words("weights", row -> row.setup().formats()),
+                Tables.words("KV cache", row -> row.kvCache().text()),
+                Tables.words("layout", row -> row.setup().parallelism()),
                 Tables.counts("isl", row -> row.setup().inputTokens()),
                 Tables.counts("osl", row -> row.setup().outputTokens()),
                 Tables.counts("concurrency", row -> row.setup().concurrency())));
@@ -106,13 +126,16 @@ record CellTables(CellComparison comparison) {
     private static void addErrors(List<ColumnData<CellGroup>> columns, String name, int model) {
         columns.add(Tables.counts(
                 name + ", cells", group -> group.errors().get(model).numCells()));
-        columns.add(
-                decimals("TPOT", "%.1f %%", group -> group.errors().get(model).tpotMape()));
-        columns.add(
-                decimals("bias", "%+.1f %%", group -> group.errors().get(model).tpotBias()));
-        columns.add(
-                decimals("TTFT", "%.1f %%", group -> group.errors().get(model).ttftMape()));
-        columns.add(
-                decimals("bias", "%+.1f %%", group -> group.errors().get(model).ttftBias()));
+        addSpread(columns, "TPOT", group -> group.errors().get(model).tpot());
+        addSpread(columns, "TTFT", group -> group.errors().get(model).ttft());
+    }
+
+    private static void addSpread(
+            List<ColumnData<CellGroup>> columns, String metric, Function<CellGroup, CellErrors.Spread> spread) {
+        columns.add(decimals(
+                metric + " median", "%.1f %%", group -> spread.apply(group).median()));
+        columns.add(decimals("mean", "%.1f %%", group -> spread.apply(group).mean()));
+        columns.add(decimals("p90", "%.1f %%", group -> spread.apply(group).p90()));
+        columns.add(decimals("bias", "%+.1f %%", group -> spread.apply(group).bias()));
     }
 }

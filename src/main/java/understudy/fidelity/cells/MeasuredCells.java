@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.regex.Pattern;
 import understudy.settings.Numbers;
 import understudy.workload.files.TraceException;
@@ -14,9 +15,12 @@ import understudy.workload.trace.CsvTable;
  * tables; others do not matter.
  *
  * @param cells in the order of {@link MeasuredSetup#ORDER}
+ * @param contradicting rows that cannot be true
  * @param leftOut rows that say themselves that they cannot be run again
+ * @param assumed of rows that are read otherwise than they stand there
  */
-public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
+public record MeasuredCells(
+        List<MeasuredCell> cells, List<Remark> contradicting, List<Remark> leftOut, List<Remark> assumed) {
     private static final List<String> REQUIRED = List.of("isl", "osl");
     private static final String[] TTFT = {"silicon_ttft_ms", "mean_ttft_ms"};
     private static final String[] TPOT = {"silicon_tpot_ms", "mean_tpot_ms"};
@@ -25,6 +29,8 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
     private static final String[] MODEL = {"model_path", "model"};
     private static final String[] GPU = {"system", "gpu"};
     private static final String SOURCE = "silicon_data_source";
+    private static final String REQUEST_THROUGHPUT = "request_throughput";
+    private static final String OUTPUT_THROUGHPUT = "output_throughput";
     private static final String BATCH = "batch_size";
     private static final Pattern CONCURRENCY = Pattern.compile("silicon_concurrency=([0-9]{1,9})");
 
@@ -34,27 +40,59 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
      * @param engine kind of the engine that is to run the cells; rows that name another one are left out
      */
     public static MeasuredCells read(Path file, String engine) {
-        var cells = new LinkedHashMap<MeasuredSetup, MeasuredCell>();
-        var leftOut = new ArrayList<LeftOut>();
+        var rows = new ArrayList<MeasuredRow>();
+        var leftOut = new ArrayList<Remark>();
         try (var csv = new CsvTable(file)) {
             while (csv.next(REQUIRED)) {
                 try {
-                    var cell = cell(csv, engine);
-                    cells.merge(cell.setup(), cell, MeasuredCell::and);
+                    rows.add(row(csv, engine));
                 } catch (TraceException e) {
-                    leftOut.add(new LeftOut(List.of(csv.line()), name(csv), e.problem()));
+                    leftOut.add(new Remark(List.of(csv.line()), name(csv), e.problem()));
                 }
             }
         }
-        var sorted = cells.values().stream()
-                .sorted((a, b) -> MeasuredSetup.ORDER.compare(a.setup(), b.setup()))
-                .toList();
-        return new MeasuredCells(sorted, leftOut);
+        if (rows.isEmpty() && leftOut.isEmpty()) {
+            throw new TraceException(
+                    file.toString(), "has no rows; a header and a row for each measured cell are needed");
+        }
+        var contradictions = new Contradictions(rows);
+        var consistent = contradictions.consistent();
+        return new MeasuredCells(
+                cells(consistent),
+                contradictions.remarks(),
+                leftOut,
+                consistent.stream().flatMap(row -> row.assumptions().stream()).toList());
     }
 
-    private static MeasuredCell cell(CsvTable csv, String engine) {
+    private static List<MeasuredCell> cells(List<MeasuredRow> rows) {
+        var cells = new LinkedHashMap<MeasuredSetup, MeasuredCell>();
+        rows.stream().map(MeasuredRow::cell).forEach(cell -> cells.merge(cell.setup(), cell, MeasuredCell::and));
+        return cells.values().stream()
+                .sorted((a, b) -> MeasuredSetup.ORDER.compare(a.setup(), b.setup()))
+                .toList();
+    }
+
+    private static MeasuredRow row(CsvTable csv, String engine) {
         requireRunnable(csv, engine);
-        return new MeasuredCell(setup(csv), List.of(csv.line()), positive(csv, TTFT), positive(csv, TPOT));
+        var layout = RowLayout.of(
+                size(csv, 1, TENSOR_PARALLEL),
+                size(csv, 1, DATA_PARALLEL),
+                size(csv, 0, "moe_tp_size"),
+                size(csv, 0, "moe_ep_size"));
+        var setup = setup(csv, layout);
+        return new MeasuredRow(
+                new MeasuredCell(setup, List.of(csv.line()), positive(csv, TTFT), positive(csv, TPOT)),
+                requestsPerSecond(csv, setup.outputTokens()),
+                layout.assumed());
+    }
+
+    private static OptionalDouble requestsPerSecond(CsvTable csv, int outputTokens) {
+        if (!csv.text(REQUEST_THROUGHPUT).isEmpty()) {
+            return OptionalDouble.of(csv.positive(REQUEST_THROUGHPUT));
+        }
+        return csv.text(OUTPUT_THROUGHPUT).isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(csv.positive(OUTPUT_THROUGHPUT) / outputTokens);
     }
 
     private static String name(CsvTable csv) {
@@ -78,23 +116,21 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
         }
     }
 
-    private static MeasuredSetup setup(CsvTable csv) {
-        String weights = text(csv, "gemm_quant_mode", "precision");
-        int dataParallelSize = size(csv, 1, DATA_PARALLEL);
+    private static MeasuredSetup setup(CsvTable csv, RowLayout layout) {
         return MeasuredSetupBuilder.builder()
                 .model(text(csv, MODEL))
                 .gpu(text(csv, GPU))
                 .version(csv.text("backend_version"))
-                .weights(weights)
+                .weights(text(csv, "gemm_quant_mode", "precision"))
                 .expertWeights(text(csv, "moe_quant_mode"))
                 .kvCacheDtype(text(csv, "kv_cache_dtype", "kvcache_quant_mode"))
-                .tensorParallelSize(size(csv, 1, TENSOR_PARALLEL))
-                .dataParallelSize(dataParallelSize)
-                .moeTensorParallelSize(size(csv, 0, "moe_tp_size"))
-                .expertParallelSize(size(csv, 0, "moe_ep_size"))
+                .tensorParallelSize(layout.tensorParallelSize())
+                .dataParallelSize(layout.dataParallelSize())
+                .moeTensorParallelSize(layout.moeTensorParallelSize())
+                .expertParallelSize(layout.expertParallelSize())
                 .inputTokens(whole(csv, "isl", 1))
                 .outputTokens(whole(csv, "osl", 1))
-                .concurrency(concurrency(csv, dataParallelSize))
+                .concurrency(concurrency(csv, layout.dataParallelSize()))
                 .build();
     }
 

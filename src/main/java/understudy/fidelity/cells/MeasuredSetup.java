@@ -1,7 +1,12 @@
 package understudy.fidelity.cells;
 
 import io.soabase.recordbuilder.core.RecordBuilder;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Setup of a measurement, in the words of its row: rows with the same one measured the same. An empty word, or a size of
@@ -50,6 +55,16 @@ record MeasuredSetup(
         return model.substring(model.lastIndexOf('/') + 1);
     }
 
+    /** Returns the formats of the weights in the row's words, those of experts apart if they differ. */
+    String formats() {
+        return expertWeights.isEmpty() || expertWeights.equals(weights) ? weights : weights + " / " + expertWeights;
+    }
+
+    /** Returns the longest prompt and answer, such as {@code 1024/8192}. */
+    String lengths() {
+        return inputTokens + "/" + outputTokens;
+    }
+
     /** Returns how the GPUs share the work, such as {@code TP8} or {@code DP2 TP4 EP}. */
     String parallelism() {
         return (dataParallelSize > 1 ? "DP" + dataParallelSize + " " : "")
@@ -60,8 +75,20 @@ record MeasuredSetup(
     /** Returns all of it in short, for people. */
     String name() {
         String versionWord = version.isEmpty() ? "" : " " + version;
-        return (shortModel() + " " + gpu + " " + parallelism() + versionWord + " " + inputTokens + "/" + outputTokens
-                        + " x " + concurrency)
+        return (shortModel() + " " + gpu + " " + parallelism() + versionWord + " " + lengths() + " x " + concurrency)
                 .strip();
+    }
+
+    /** Returns what differs in nothing but the concurrency, each list by ascending concurrency. */
+    static <T> Collection<List<T>> series(List<T> all, Function<T, MeasuredSetup> setup) {
+        return all.stream()
+                .sorted(Comparator.comparing(setup, Comparator.comparingInt(MeasuredSetup::concurrency)))
+                .collect(Collectors.groupingBy(
+                        each -> MeasuredSetupBuilder.builder(setup.apply(each))
+                                .concurrency(0)
+                                .build(),
+                        LinkedHashMap::new,
+                        Collectors.toList()))
+                .values();
     }
 }

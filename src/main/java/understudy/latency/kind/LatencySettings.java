@@ -41,7 +41,6 @@ public record LatencySettings(
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
     private static final String PER_PROMPT_TOKEN = "api-delay-per-prompt-token";
     private static final List<String> LINEAR_TERMS = List.of("per-step", "per-token", "per-decode-seq", "per-kv-token");
-    private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
 
     /** Kind of a latency model, by its name in a scenario. */
     public enum Kind {
@@ -112,7 +111,7 @@ public record LatencySettings(
     /** A GPU's file may bring the five numbers along, as {@code calibrate} writes them. */
     private static LatencyModel profile(Section latency, Device device) {
         var gpu = device.gpu();
-        return gpu == null || gpu.profile().equals(NO_PROFILE)
+        return gpu == null || gpu.profile().equals(ProfileLatency.NONE)
                 ? ProfileLatency.read(latency.section("profile"))
                 : gpu.profile();
     }

@@ -3,6 +3,7 @@ package understudy.routing.index;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
@@ -54,6 +55,24 @@ public final class PrefixIndex {
         return rows.size();
     }
 
+    /** Reads ahead what {@link #apply} is going to look up; see {@link HashIndex#touch}. */
+    public void touch(List<KvEvent> events) {
+        for (var event : events) {
+            if (event instanceof KvEvent.Stored stored) {
+                touch(stored);
+            } else if (event instanceof KvEvent.StoredEach each) {
+                touch(each.run());
+            } else if (event instanceof KvEvent.Removed removed) {
+                touch(removed.blockHashes());
+            }
+        }
+    }
+
+    private void touch(KvEvent.Stored stored) {
+        rows.touch(stored.parentHash());
+        touch(stored.blockHashes());
+    }
+
     /** Applies the events of one step of a replica, in order. */
     public void apply(int replica, List<KvEvent> events) {
         for (var event : events) {
@@ -65,7 +84,7 @@ public final class PrefixIndex {
                 store(replica, each.run());
             } else if (event instanceof KvEvent.Removed removed) {
                 if (removed.groupIndex() == groups.get(replica)) {
-                    remove(replica, removed.blockHashes());
+                    exclude(replica, removed.blockHashes());
                 }
             } else if (event instanceof KvEvent.Cleared) {
                 clear(replica);
@@ -89,8 +108,9 @@ public final class PrefixIndex {
      *
      * @param blockHashes the prompt's block hashes
      * @param overlaps takes the answer, by replica; as long as {@link #maxReplicas}
+     * @return the replicas that hold the most; none if no replica holds the first block
      */
-    public void match(long[] blockHashes, int[] overlaps) {
+    public BitSet match(long[] blockHashes, int[] overlaps) {
         Arrays.fill(overlaps, 0);
         var left = new long[holders.wordsPerSet()];
         Arrays.fill(left, -1);
@@ -102,13 +122,12 @@ public final class PrefixIndex {
                 continue;
             }
             set = sets[row];
-            if (!retain(left, set, block, overlaps)) {
-                return;
+            if (!isAnyIn(set, left)) {
+                return countAll(left, block, overlaps);
             }
+            retain(left, set, block, overlaps);
         }
-        for (int i = 0; i < left.length; i++) {
-            count(i, left[i], blockHashes.length, overlaps);
-        }
+        return countAll(left, blockHashes.length, overlaps);
     }
 
     private int next(int row, long hash) {
@@ -116,18 +135,31 @@ public final class PrefixIndex {
         return isAdjacent ? row + 1 : rows.findNext(row, hash);
     }
 
-    /** Keeps the replicas of one more set, and counts the blocks of those that drop out; returns whether any is left. */
-    private boolean retain(long[] left, int set, int numBlocks, int[] overlaps) {
+    private boolean isAnyIn(int set, long[] left) {
         long any = 0;
+        for (int i = 0; i < left.length; i++) {
+            any |= left[i] & holders.word(set, i);
+        }
+        return any != 0;
+    }
+
+    /** Keeps the replicas of one more set, and counts the blocks of those that drop out. */
+    private void retain(long[] left, int set, int numBlocks, int[] overlaps) {
         for (int i = 0; i < left.length; i++) {
             long kept = left[i] & holders.word(set, i);
             if (kept != left[i]) {
                 count(i, left[i] & ~kept, numBlocks, overlaps);
                 left[i] = kept;
             }
-            any |= kept;
         }
-        return any != 0;
+    }
+
+    /** Counts the blocks of all replicas that are left, and returns these if they have any. */
+    private static BitSet countAll(long[] left, int numBlocks, int[] overlaps) {
+        for (int i = 0; i < left.length; i++) {
+            count(i, left[i], numBlocks, overlaps);
+        }
+        return numBlocks == 0 ? new BitSet() : BitSet.valueOf(left);
     }
 
     private static void count(int word, long replicas, int numBlocks, int[] overlaps) {
@@ -146,8 +178,6 @@ public final class PrefixIndex {
     }
 
     private void store(int replica, KvEvent.Stored stored) {
-        rows.touch(stored.parentHash());
-        touch(stored.blockHashes());
         store(replica, stored.blockHashes(), stored.hasParent() ? rows.find(stored.parentHash()) : HashIndex.NONE);
     }
 
@@ -197,6 +227,10 @@ public final class PrefixIndex {
     /** Removes a replica from the holders of blocks. */
     public void remove(int replica, LongList blockHashes) {
         touch(blockHashes);
+        exclude(replica, blockHashes);
+    }
+
+    private void exclude(int replica, LongList blockHashes) {
         for (int i = 0; i < blockHashes.size(); i++) {
             int row = rows.find(blockHashes.getLong(i));
             if (row != HashIndex.NONE) {

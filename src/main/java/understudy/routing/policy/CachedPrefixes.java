@@ -1,6 +1,8 @@
 package understudy.routing.policy;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
@@ -16,16 +18,28 @@ import understudy.routing.index.PrefixIndex;
  * has sent in {@link AssumedPrefixes}.
  */
 class CachedPrefixes {
+    /** Number of batches that wait for a prompt at most. */
+    private static final int MAX_WAITING = 256;
+
     final PrefixIndex index;
     private final BlockHasher hasher;
     private final int maxModelLen;
     private int[] blocks;
+
+    /** The replicas that have the most leading blocks of the prompt that was looked up last; none if no replica has any. */
+    private BitSet mostCached = new BitSet();
+
     private long[] blockHashes = {};
 
     /** Index of the blocks in the memories of the replicas' hosts; null until a replica reports any. */
     private @Nullable PrefixIndex hostIndex;
 
     private int[] hostBlocks = {};
+
+    /** Events that no prompt has been looked up after. */
+    private final List<Batch> waiting = new ArrayList<>();
+
+    private record Batch(int replica, List<KvEvent> events) {}
 
     CachedPrefixes(RoutingPolicyFactory.Cluster cluster) {
         hasher = cluster.hasher();
@@ -36,6 +50,7 @@ class CachedPrefixes {
 
     /** Looks a prompt up; nothing is found of one that replicas turn away. */
     void find(Request request, ClusterView view) {
+        applyWaiting();
         if (blocks.length < view.numReplicas()) {
             index.growTo(view.numReplicas());
             blocks = new int[index.maxReplicas()];
@@ -46,10 +61,11 @@ class CachedPrefixes {
         if (request.prompt().length() > maxModelLen) {
             blockHashes = new long[0];
             Arrays.fill(blocks, 0);
+            mostCached.clear();
             Arrays.fill(hostBlocks, 0);
         } else {
             blockHashes = leading(request.prompt().blockHashes(hasher));
-            index.match(blockHashes, blocks);
+            mostCached = index.match(blockHashes, blocks);
             if (hostIndex != null) {
                 hostIndex.match(blockHashes, hostBlocks);
             }
@@ -84,6 +100,20 @@ class CachedPrefixes {
         return blocks[replica];
     }
 
+    /** Returns the replica that takes requests and has most of them, the less loaded one among equals. */
+    int mostCached(ClusterView view) {
+        int best = -1;
+        for (int i = mostCached.nextSetBit(0); i >= 0; i = mostCached.nextSetBit(i + 1)) {
+            if (view.isReady(i) && (best < 0 || view.compareLoads(i, best) < 0)) {
+                best = i;
+            }
+        }
+        if (best >= 0) {
+            return best;
+        }
+        return mostCached.isEmpty() ? view.leastLoaded() : ReplicaChoice.lowest(view, i -> -blocks(i));
+    }
+
     /** Returns how many more a replica has in its host's memory, where chunks are single blocks. */
     int hostBlocks(int replica) {
         return replica < hostBlocks.length ? Math.max(0, hostBlocks[replica] - blocks[replica]) : 0;
@@ -98,8 +128,26 @@ class CachedPrefixes {
         return hasher.blockSize();
     }
 
-    /** Accepts the KV events of a replica. */
+    /** Accepts the KV events of a replica, which count from the next prompt on. */
     void onKvEvents(int replica, List<KvEvent> events) {
+        waiting.add(new Batch(replica, events));
+        if (waiting.size() == MAX_WAITING) {
+            applyWaiting();
+        }
+    }
+
+    /** Applies all that waits: what is looked up for it then comes from memory at the same time. */
+    private void applyWaiting() {
+        for (var batch : waiting) {
+            index.touch(batch.events);
+        }
+        for (var batch : waiting) {
+            apply(batch.replica, batch.events);
+        }
+        waiting.clear();
+    }
+
+    private void apply(int replica, List<KvEvent> events) {
         index.growTo(replica + 1);
         index.apply(replica, events);
         for (var event : events) {

@@ -38,7 +38,7 @@ final class ConsistentHash implements RoutingPolicy {
     @Override
     public int choose(Request request, ClusterView view) {
         key = isByTenant ? request.tenant() : session(request);
-        chosen = key.isEmpty() ? LeastOutstanding.leastLoaded(view) : ring.find(key, view);
+        chosen = key.isEmpty() ? view.leastLoaded() : ring.find(key, view);
         return chosen;
     }
 

@@ -17,21 +17,11 @@ public final class LeastOutstanding implements RoutingPolicy {
 
     @Override
     public int choose(Request request, ClusterView view) {
-        return leastLoaded(view);
+        return view.leastLoaded();
     }
 
     @Override
     public RoutingScores explain(ClusterView view) {
         return RoutingScores.ofLoad("fewest outstanding", view);
-    }
-
-    static int leastLoaded(ClusterView view) {
-        return view.bestReady((replica, other) -> compare(view, replica, other));
-    }
-
-    /** Returns a negative number if one replica is less loaded than another one. */
-    static int compare(ClusterView view, int replica, int other) {
-        int order = Double.compare(view.load(replica), view.load(other));
-        return order != 0 ? order : Long.compare(view.dispatched(replica), view.dispatched(other));
     }
 }

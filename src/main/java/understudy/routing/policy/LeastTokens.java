@@ -22,7 +22,7 @@ final class LeastTokens implements RoutingPolicy {
     public int choose(Request request, ClusterView view) {
         return view.bestReady((replica, other) -> {
             int order = Double.compare(view.tokenLoad(replica), view.tokenLoad(other));
-            return order != 0 ? order : LeastOutstanding.compare(view, replica, other);
+            return order != 0 ? order : view.compareLoads(replica, other);
         });
     }
 

@@ -19,14 +19,8 @@ public record LoadBalance(long absThreshold, double relThreshold) {
 
     /** Returns whether the loads of the replicas that take requests are out of balance. */
     boolean isExceeded(ClusterView view) {
-        double min = Double.POSITIVE_INFINITY;
-        double max = 0;
-        for (int i = 0; i < view.numReplicas(); i++) {
-            if (view.isReady(i)) {
-                min = Math.min(min, view.load(i));
-                max = Math.max(max, view.load(i));
-            }
-        }
+        double min = view.load(view.leastLoaded());
+        double max = view.greatestLoad();
         return max - min > absThreshold && max > min * relThreshold;
     }
 }

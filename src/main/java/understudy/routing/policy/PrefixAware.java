@@ -77,10 +77,10 @@ public final class PrefixAware implements RoutingPolicy {
 
     private int choose(ClusterView view) {
         boolean isBalanced = !options.balance.isExceeded(view);
-        int best = cached.knowsHosts() ? ReplicaChoice.lowest(view, i -> -score(i)) : mostCached(cached, view);
+        int best = cached.knowsHosts() ? ReplicaChoice.lowest(view, i -> -score(i)) : cached.mostCached(view);
         followsCache = isBalanced && score(best) > options.cacheThreshold * cached.numBlocks();
         rule = followsCache ? "most cached" : (isBalanced ? "too little cached" : "out of balance") + LEAST_LOADED;
-        return followsCache ? best : LeastOutstanding.leastLoaded(view);
+        return followsCache ? best : view.leastLoaded();
     }
 
     private double score(int replica) {
@@ -105,10 +105,5 @@ public final class PrefixAware implements RoutingPolicy {
     @Override
     public void onKvEvents(int replica, List<KvEvent> events) {
         cached.onKvEvents(replica, events);
-    }
-
-    /** Returns the replica with the most leading blocks of the prompt that was looked up, the less loaded among equals. */
-    static int mostCached(CachedPrefixes cached, ClusterView view) {
-        return ReplicaChoice.lowest(view, i -> -cached.blocks(i));
     }
 }

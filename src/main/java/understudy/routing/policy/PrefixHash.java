@@ -53,7 +53,7 @@ final class PrefixHash implements RoutingPolicy {
     public int choose(Request request, ClusterView view) {
         next = ring.find(Long.toHexString(hash(request.prompt())), view);
         isMoved = view.load(next) > mostLoad(view);
-        return isMoved ? LeastOutstanding.leastLoaded(view) : next;
+        return isMoved ? view.leastLoaded() : next;
     }
 
     private long hash(Prompt prompt) {

@@ -18,7 +18,7 @@ final class ReplicaChoice {
                 continue;
             }
             double value = cost.applyAsDouble(i);
-            if (value < lowest || (value == lowest && LeastOutstanding.compare(view, i, best) < 0)) {
+            if (value < lowest || (value == lowest && view.compareLoads(i, best) < 0)) {
                 best = i;
                 lowest = value;
             }

@@ -69,7 +69,7 @@ public final class SessionAffinity implements RoutingPolicy {
         boolean isSaturated = view.isReady(last) && options.isExceeded(view, last);
         remembered = view.isReady(last) && !isSaturated ? last : SessionReplicas.NONE;
         rule = isSaturated ? "saturated: fewest outstanding" : "new session: fewest outstanding";
-        int chosen = remembered == SessionReplicas.NONE ? LeastOutstanding.leastLoaded(view) : remembered;
+        int chosen = remembered == SessionReplicas.NONE ? view.leastLoaded() : remembered;
         sessions.onChosen(request, chosen);
         return chosen;
     }

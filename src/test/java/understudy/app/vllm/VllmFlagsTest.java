@@ -91,8 +91,7 @@ final class VllmFlagsTest {
     void flagWithoutEffect_warnsOnce() {
         assertThat(parse("m", "--disable-custom-all-reduce", "--swap-space", "0", "--swap-space", "4")
                         .warnings())
-                .containsExactly(
-                        "--disable-custom-all-reduce has no effect here", "--swap-space has no effect here");
+                .containsExactly("--disable-custom-all-reduce has no effect here", "--swap-space has no effect here");
     }
 
     /** argparse's words, and the nearest flag. */

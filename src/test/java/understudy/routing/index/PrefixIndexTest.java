@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -184,7 +185,13 @@ final class PrefixIndexTest {
 
     private static int[] match(PrefixIndex index, long[] hashes, int numReplicas) {
         var overlaps = new int[(numReplicas + 63) / 64 * 64];
-        index.match(hashes, overlaps);
+        var most = index.match(hashes, overlaps);
+
+        int longest = IntStream.of(overlaps).max().orElseThrow();
+        assertThat(most.stream())
+                .containsExactlyElementsOf(() -> IntStream.range(0, overlaps.length)
+                        .filter(replica -> longest > 0 && overlaps[replica] == longest)
+                        .iterator());
         return overlaps;
     }
 }
