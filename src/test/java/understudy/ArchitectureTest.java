@@ -74,7 +74,7 @@ final class ArchitectureTest {
             Set.of("host", "conform"),
             Set.of("api"),
             Set.of("scenario"),
-            Set.of("sweep", "bench", "fuzz", "fidelity", "adopt", "testkit"),
+            Set.of("sweep", "plan", "bench", "fuzz", "fidelity", "adopt", "testkit"),
             Set.of("app"));
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -98,6 +98,7 @@ final class ArchitectureTest {
             "replay",
             "describe",
             "adopt",
+            "plan",
             "transfer");
 
     static Stream<Set<String>> floors() {

@@ -497,7 +497,7 @@ public final class Adoption {
 
     /** Of a long list the ends tell enough. */
     private static String shortened(String value) {
-        String[] parts = value.split(", *");
+        String[] parts = value.split(", *", -1);
         return parts.length < 8 ? value : parts[0] + ", " + parts[1] + " ... " + parts[parts.length - 1];
     }
 

@@ -79,7 +79,7 @@ record ServerAnswer(String name, JsonNode json, Findings findings) {
             findings.putFlag("served-model-name", names.toString(), name);
         }
         if (!adapters.isEmpty()) {
-            findings.putFlag(isSglang ? "enable-lora" : "enable-lora", "true", name);
+            findings.putFlag("enable-lora", "true", name);
             findings.putFlag(
                     isSglang ? "lora-paths" : "lora-modules",
                     Jackson.mapper().valueToTree(adapters).toString(),

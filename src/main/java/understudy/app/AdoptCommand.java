@@ -34,7 +34,9 @@ import understudy.settings.ScenarioException;
                     + " behind each",
             "value where it comes from, and at its end what the sources do not say. Its KV cache is exactly as large as"
                     + " the",
-            "server's."
+            "server's.",
+            "",
+            "--metrics adds the load: rates over time, lengths by the histograms, and what the prefix cache has found."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "2:bad input"},
@@ -44,13 +46,16 @@ import understudy.settings.ScenarioException;
             "  understudy adopt vllm.log --out twin.conf",
             "  kubectl logs deploy/vllm | understudy adopt /dev/stdin --gpu h200",
             "  understudy adopt http://localhost:8000 vllm.log --out twin.conf",
+            "  understudy adopt vllm.log --metrics http://prometheus:9090 --since 6h --selector 'pod=~\"vllm.*\"'"
+                    + " --out twin.conf",
+            "  understudy adopt http://localhost:8000 --metrics http://localhost:8000/metrics --interval 5m",
             "  understudy run twin.conf",
             "  understudy serve twin.conf --set clock.speed=1"
         })
 final class AdoptCommand extends ConsoleCommand {
     private static final long MAX_BYTES = 1L << 30;
 
-    @Parameters(arity = "1..*", paramLabel = "SOURCE", description = "Start log, page of metrics, JSON, or address.")
+    @Parameters(arity = "0..*", paramLabel = "SOURCE", description = "Start log, page of metrics, JSON, or address.")
     private List<String> sources = List.of();
 
     @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU, which few sources tell, by name or path.")
@@ -58,6 +63,34 @@ final class AdoptCommand extends ConsoleCommand {
 
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write the scenario. Default: it is printed.")
     private @Nullable String out;
+
+    @Option(
+            names = "--metrics",
+            paramLabel = "LOAD",
+            description =
+                    "Two pages of metrics, the earlier first (give the option twice); an address that ends with /metrics, which"
+                            + " is asked twice; the address of a Prometheus; or its JSON of query_range.")
+    private List<String> loads = List.of();
+
+    @Option(
+            names = "--since",
+            paramLabel = "TIME",
+            defaultValue = "1h",
+            description = "How much of Prometheus' past counts. Default: ${DEFAULT-VALUE}.")
+    private String since = "";
+
+    @Option(
+            names = "--interval",
+            paramLabel = "TIME",
+            description = "From one page of metrics to the other. Default: between the files' times, or 60s.")
+    private @Nullable String interval;
+
+    @Option(
+            names = "--selector",
+            paramLabel = "LABELS",
+            defaultValue = "",
+            description = "Labels of the series to ask Prometheus for: namespace=\"prod\",pod=~\"llama.*\".")
+    private String selector = "";
 
     @Option(
             names = "--header",
@@ -69,8 +102,7 @@ final class AdoptCommand extends ConsoleCommand {
     public Integer call() throws Exception {
         var file = ReportFiles.writable("--out", out);
         requireGpu();
-        var findings = findings();
-        var adopted = Adoption.of(findings, EngineCommandLine.of(Adoption.engine(findings)), gpu);
+        var adopted = adopted();
         if (file == null) {
             console().out().print(adopted.text());
             return console().flush();
@@ -78,6 +110,21 @@ final class AdoptCommand extends ConsoleCommand {
         ReportFiles.writeText(file, adopted.text());
         print(adopted);
         return console().flush();
+    }
+
+    private AdoptedScenario adopted() throws InterruptedException {
+        if (sources.isEmpty() && loads.isEmpty()) {
+            throw new ScenarioException("adopt: needs a SOURCE, or --metrics; try 'understudy adopt --help'");
+        }
+        var load = loads.isEmpty()
+                ? null
+                : new LoadSource(loads, since, interval, selector, headers, System.getenv("OPENAI_API_KEY")).adopt();
+        if (sources.isEmpty()) {
+            return Objects.requireNonNull(load);
+        }
+        var findings = findings();
+        var engine = Adoption.of(findings, EngineCommandLine.of(Adoption.engine(findings)), gpu);
+        return load == null ? engine : engine.with(load.settings(), load.seen(), load.unknown());
     }
 
     private void requireGpu() {
@@ -102,6 +149,7 @@ final class AdoptCommand extends ConsoleCommand {
         return Sources.read(source, text(source));
     }
 
+    /** Returns the text of a file. */
     static String text(String source) {
         try {
             var file = Path.of(source);

@@ -89,6 +89,24 @@ final class AdoptedServer {
         return findings.named(base);
     }
 
+    /**
+     * Returns the body behind one path.
+     *
+     * @throws ScenarioException if anything but success is answered
+     */
+    String body(String path) throws InterruptedException {
+        var answer = get(base + path);
+        if (answer.status != OK && !isExplained(answer)) {
+            throw refused(base + path.replaceFirst("\\?.*", ""), answer.status);
+        }
+        return answer.body;
+    }
+
+    /** Prometheus tells in JSON what is wrong with a query. */
+    private static boolean isExplained(Answer answer) {
+        return answer.body.startsWith("{\"status\":\"error\"");
+    }
+
     private static ScenarioException refused(String address, int status) {
         boolean asksForKey = status == UNAUTHORIZED || status == FORBIDDEN;
         return new ScenarioException(address + ": answers HTTP " + status

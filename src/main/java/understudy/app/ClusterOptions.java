@@ -51,9 +51,11 @@ final class ClusterOptions {
                             + " .config/understudy/sweep-secret in the home directory, made if it is not there.")
     private @Nullable Path secretFile;
 
-    /** Returns whether one of the options is given. */
-    boolean areSet() {
-        return listen != null || bind != null || tls != null || isInsecure || secretFile != null;
+    /** Refuses the options where nothing is shared. */
+    void requireUnset() {
+        if (listen != null || bind != null || tls != null || isInsecure || secretFile != null) {
+            throw new ScenarioException("--listen, --bind, --tls, --insecure and --secret-file go with --cluster");
+        }
     }
 
     /** Returns the options of a worker's command line besides the driver's address. */

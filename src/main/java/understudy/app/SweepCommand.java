@@ -216,9 +216,7 @@ final class SweepCommand extends ConsoleCommand {
 
     private PointExecutor executor(SweepJob job) throws IOException {
         if (!isCluster) {
-            if (cluster.areSet()) {
-                throw new ScenarioException("--listen, --bind, --tls, --insecure and --secret-file go with --cluster");
-            }
+            cluster.requireUnset();
             return job.local(numJobs);
         }
         var node = cluster.driver();

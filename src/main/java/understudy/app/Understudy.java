@@ -38,6 +38,7 @@ public final class Understudy {
         COMMANDS.put("vllm", VllmCommand.class);
         COMMANDS.put("sglang", SglangCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
+        COMMANDS.put("plan", PlanCommand.class);
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("bench-serving", BenchServingCommand.class);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import understudy.fidelity.Fidelity.Figure;
@@ -94,9 +95,15 @@ public final class ResultComparison {
         new ComparisonPage(real, emulated).write(data, out);
     }
 
-    /** Returns the same as JSON. */
-    public String json() {
-        return new Result(figures()).indentedJson();
+    /**
+     * Returns the same as JSON.
+     *
+     * @param causes of the differences, if they were looked for
+     */
+    public String json(Optional<DifferenceCauses> causes) {
+        var figures = figures();
+        causes.ifPresent(found -> figures.add("causes", found.figures()));
+        return new Result(figures).indentedJson();
     }
 
     private Figures figures() {

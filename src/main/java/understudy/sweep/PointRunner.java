@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
 import understudy.report.Invariants;
+import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.report.RunResult;
@@ -122,7 +123,7 @@ final class PointRunner {
         }
         var report = RunReport.of(run, scenario.serviceLevels(), 0);
         var figures = figures(report, run);
-        addPerGpu(figures, report, numGpus(scenario));
+        addOfAll(figures, report, numGpus(scenario));
         var goodput = report.goodput();
         Optional<Boolean> meetsSlo = goodput.isMeasured()
                 ? Optional.of(goodput.classes().stream().allMatch(each -> each.isMet()))
@@ -140,8 +141,11 @@ final class PointRunner {
                 .sum();
     }
 
-    /** A user reads as fast as tokens come after the first; a GPU's share is that of all there are. */
-    private static void addPerGpu(ObjectNode figures, RunReport report, int numGpus) {
+    /**
+     * Adds figures of all replicas together. A user reads as fast as tokens come after the first; a GPU's share is that of
+     * all there are.
+     */
+    private static void addOfAll(ObjectNode figures, RunReport report, int numGpus) {
         double gpus = report.fleet()
                 .map(fleet -> fleet.gpuHours() * 3600 / Math.max(report.durationSeconds(), 1e-9))
                 .orElse((double) numGpus);
@@ -149,5 +153,11 @@ final class PointRunner {
         figures.put("output_throughput_per_gpu", gpus == 0 ? 0 : report.outputThroughput() / gpus);
         double tpotNanos = report.tpot().meanNanos();
         figures.put("output_throughput_per_user", tpotNanos == 0 ? 0 : 1e9 / tpotNanos);
+        figures.put(
+                "peak_kv_cache_usage",
+                report.replicas().stream()
+                        .mapToDouble(ReplicaStats::peakKvUsage)
+                        .max()
+                        .orElse(0));
     }
 }

@@ -41,8 +41,17 @@ public final class Sweep implements AutoCloseable {
         return plan.combinations().stream()
                 .map(point -> plan.search()
                         .map(search -> new Bisection(search, point).start())
-                        .orElseGet(() -> runs(point).thenApply(runs -> row(point, runs))))
+                        .orElseGet(() -> run(point)))
                 .toList();
+    }
+
+    /**
+     * Runs one combination more, with all seeds of the plan.
+     *
+     * @param point without a seed; its settings need not be those of the plan's variations
+     */
+    public CompletableFuture<SweepRow> run(SweepPoint point) {
+        return runs(point).thenApply(runs -> row(point, runs));
     }
 
     private static SweepRow row(SweepPoint point, List<PointResult> runs) {

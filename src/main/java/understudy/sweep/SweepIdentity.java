@@ -26,7 +26,7 @@ final class SweepIdentity {
         var header = Jackson.mapper().createObjectNode();
         header.put("version", version);
         for (String scenario : scenarios) {
-            header.put(scenario, digest(files.load(scenario, settings)));
+            header.put(scenario, digest(SweepJob.load(files, scenario, settings)));
         }
         return header;
     }

@@ -48,7 +48,12 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
     public Section merged(SweepPoint point) {
         var merged = new LinkedHashMap<>(settings);
         merged.putAll(point.settings());
-        return files.load(point.scenario(), merged);
+        return load(files, point.scenario(), merged);
+    }
+
+    /** Returns the settings of a scenario with some over them; one without a name has the defaults. */
+    static Section load(ScenarioFile files, String scenario, Map<String, String> settings) {
+        return files.load(scenario.isEmpty() ? null : scenario, settings);
     }
 
     private static void requireSlo(Scenario scenario) {
@@ -72,7 +77,7 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
     public SortedMap<String, String> inputs() throws IOException {
         var names = new ArrayList<String>();
         for (String scenario : plan.scenarios()) {
-            names.addAll(files.load(scenario, settings).texts());
+            names.addAll(load(files, scenario, settings).texts());
         }
         plan.variations().forEach(variation -> variation.values().forEach(names::addAll));
         return InputFiles.digests(names);

@@ -10,7 +10,7 @@ import understudy.settings.ScenarioException;
  * Runs of a sweep: every combination of scenarios and variations, each with all seeds, and the search for a border in
  * each combination if there is one.
  *
- * @param scenarios files, at least one
+ * @param scenarios files, at least one; an empty name is the defaults alone
  * @param seeds of the random streams of each run; none leaves that to the scenario
  */
 public record SweepPlan(List<String> scenarios, List<Variation> variations, List<Long> seeds, Optional<Search> search) {

@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import java.util.Arrays;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
 
@@ -50,6 +51,36 @@ public sealed interface Distribution {
         @Override
         public double sample(UniformRandomProvider random) {
             return mean * ZigguratSampler.Exponential.of(random).sample();
+        }
+    }
+
+    /** Numbers between bounds that follow each other, each range with its share, and all of a range with equal density. */
+    final class Histogram implements Distribution {
+        private final double[] bounds;
+        private final double[] cumulative;
+
+        /**
+         * Creates a histogram.
+         *
+         * @param bounds rising, one more than counts
+         * @param counts in relation to each other, none below 0, and one at least above
+         */
+        public Histogram(double[] bounds, double[] counts) {
+            this.bounds = bounds.clone();
+            cumulative = counts.clone();
+            Arrays.parallelPrefix(cumulative, Double::sum);
+        }
+
+        @Override
+        public double sample(UniformRandomProvider random) {
+            double wanted = random.nextDouble() * cumulative[cumulative.length - 1];
+            int range = 0;
+            while (cumulative[range] <= wanted) {
+                range++;
+            }
+            double before = range == 0 ? 0 : cumulative[range - 1];
+            double share = (wanted - before) / (cumulative[range] - before);
+            return bounds[range] + share * (bounds[range + 1] - bounds[range]);
         }
     }
 

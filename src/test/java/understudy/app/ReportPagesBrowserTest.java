@@ -39,6 +39,14 @@ final class ReportPagesBrowserTest {
                 "--set=slo.ttft=100ms",
                 "--vary=cluster.replicas=1,2,4",
                 "--vary=engine.max-num-seqs=8,64");
+        write(
+                "plan",
+                "--model=llama-3.1-8b",
+                "--gpus=h100",
+                "--price=h100=2.5",
+                "--requests=40",
+                "--seeds=1",
+                "--ttft-p99=500ms");
         for (String seed : new String[] {"1", "2"}) {
             run("run", "conf/demo.conf", "--set=workload.requests=40", "--set=seed=" + seed, "--json=" + json(seed));
         }
@@ -81,7 +89,7 @@ final class ReportPagesBrowserTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sweep", "compare", "bench", "describe", "fidelity"})
+    @ValueSource(strings = {"sweep", "plan", "compare", "bench", "describe", "fidelity"})
     void everyChart_isDrawnInTheDark(String command) {
         try (var browser = PageBrowser.open(directory.resolve(command + ".html"), PageBrowser.DARK)) {
             assertThat(browser.complaints()).isEmpty();
@@ -119,7 +127,7 @@ final class ReportPagesBrowserTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sweep", "compare", "bench", "describe", "fidelity"})
+    @ValueSource(strings = {"sweep", "plan", "compare", "bench", "describe", "fidelity"})
     void telephone_needsNoScrollingToTheSide(String command) {
         try (var browser = PageBrowser.open(directory.resolve(command + ".html"), PageBrowser.LIGHT)) {
             browser.narrow();

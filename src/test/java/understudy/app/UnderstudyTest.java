@@ -56,6 +56,7 @@ final class UnderstudyTest {
                 "vllm",
                 "sglang",
                 "sweep",
+                "plan",
                 "worker",
                 "bench",
                 "bench-serving",

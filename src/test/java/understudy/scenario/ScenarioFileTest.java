@@ -199,12 +199,13 @@ final class ScenarioFileTest {
         assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(16);
     }
 
-    /** Every scenario that comes with the program; models and GPUs are described in files of another form. */
+    /** Every scenario that comes with the program; models, GPUs and plans are files of another form. */
     static Stream<Path> scenarios() throws IOException {
         try (var files = Files.walk(Path.of("conf"))) {
             return files
                     .filter(file -> file.toString().endsWith(".conf"))
                     .filter(file -> !file.startsWith("conf/models") && !file.startsWith("conf/gpus"))
+                    .filter(file -> !file.startsWith("conf/plan"))
                     .toList()
                     .stream();
         }

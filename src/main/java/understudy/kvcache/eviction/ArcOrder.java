@@ -1,6 +1,7 @@
 package understudy.kvcache.eviction;
 
 import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
+import java.util.BitSet;
 
 /**
  * ARC: one list of content used once, one of content used more often, both by recency, and a target for the size of the
@@ -14,7 +15,7 @@ final class ArcOrder implements CachedBlockOrder {
     private final PrefixTable prefixTable;
     private final BlockUse use;
     private final int capacity;
-    private final boolean[] isFrequent;
+    private final BitSet frequent = new BitSet();
     private final IntLinkedOpenHashSet once = new IntLinkedOpenHashSet();
     private final IntLinkedOpenHashSet often = new IntLinkedOpenHashSet();
     private final Ghosts ghostsOfOnce = new Ghosts();
@@ -25,27 +26,26 @@ final class ArcOrder implements CachedBlockOrder {
         this.prefixTable = prefixTable;
         this.use = use;
         capacity = use.numBlocks() - 1;
-        isFrequent = new boolean[use.numBlocks()];
     }
 
     @Override
     public void add(int block) {
-        if (!isFrequent[block]) {
-            isFrequent[block] = use.numUses(block) > 1 || wasMissed(block);
+        if (!frequent.get(block)) {
+            frequent.set(block, use.numUses(block) > 1 || wasMissed(block));
         }
-        (isFrequent[block] ? often : once).add(block);
+        (frequent.get(block) ? often : once).add(block);
     }
 
     @Override
     public void remove(int block) {
-        (isFrequent[block] ? often : once).remove(block);
+        (frequent.get(block) ? often : once).remove(block);
     }
 
     @Override
     public int evict() {
         boolean fromOnce = often.isEmpty() || (!once.isEmpty() && once.size() > targetOfOnce);
         int block = (fromOnce ? once : often).removeFirstInt();
-        isFrequent[block] = false;
+        frequent.clear(block);
         if (fromOnce) {
             ghostsOfOnce.add(prefixTable, block, capacity - once.size());
         } else {

@@ -20,7 +20,7 @@ public enum EvictionPolicy {
             case LRU -> new LruFreeQueue(prefixTable, freeOrder);
             case LRU_LONGEST_PREFIX -> new LruLongestPrefixQueue(use);
             case LFU -> new PolicyFreeQueue(prefixTable, new LfuOrder(use));
-            case FIFO -> new PolicyFreeQueue(prefixTable, new FifoOrder(prefixTable.numBlocks()));
+            case FIFO -> new PolicyFreeQueue(prefixTable, new FifoOrder());
             case S3FIFO -> new PolicyFreeQueue(prefixTable, new S3FifoOrder(prefixTable, use));
             case ARC -> new PolicyFreeQueue(prefixTable, new ArcOrder(prefixTable, use));
         };

@@ -1,5 +1,7 @@
 package understudy.kvcache.eviction;
 
+import it.unimi.dsi.fastutil.longs.LongArrays;
+
 /**
  * First in, first out: the block that got its content first, however often it was hit since. A block comes in with its
  * first release, since it cannot go before that; of one request the last block is the first in.
@@ -7,17 +9,13 @@ package understudy.kvcache.eviction;
 final class FifoOrder implements CachedBlockOrder {
     private static final long NOT_IN = 0;
 
-    private final long[] arrival;
-    private final BlockHeap heap;
+    private final BlockHeap heap = new BlockHeap(this::compare);
+    private long[] arrival = {};
     private long numArrivals;
-
-    FifoOrder(int numBlocks) {
-        arrival = new long[numBlocks];
-        heap = new BlockHeap(numBlocks, (one, other) -> Long.compare(arrival[one], arrival[other]));
-    }
 
     @Override
     public void add(int block) {
+        arrival = LongArrays.grow(arrival, block + 1);
         if (arrival[block] == NOT_IN) {
             arrival[block] = ++numArrivals;
         }
@@ -44,5 +42,9 @@ final class FifoOrder implements CachedBlockOrder {
     @Override
     public int[] order() {
         return heap.order();
+    }
+
+    private int compare(int one, int other) {
+        return Long.compare(arrival[one], arrival[other]);
     }
 }

@@ -1,23 +1,24 @@
 package understudy.kvcache.eviction;
 
+import it.unimi.dsi.fastutil.longs.LongArrays;
+
 /**
  * Least frequently used: the block that the fewest requests have used since it got its content; among equals the one
  * that was released longest ago.
  */
 final class LfuOrder implements CachedBlockOrder {
     private final BlockUse use;
-    private final long[] releaseOrder;
-    private final BlockHeap heap;
+    private final BlockHeap heap = new BlockHeap(this::compare);
+    private long[] releaseOrder = {};
     private long numReleases;
 
     LfuOrder(BlockUse use) {
         this.use = use;
-        releaseOrder = new long[use.numBlocks()];
-        heap = new BlockHeap(use.numBlocks(), this::compare);
     }
 
     @Override
     public void add(int block) {
+        releaseOrder = LongArrays.grow(releaseOrder, block + 1);
         releaseOrder[block] = numReleases++;
         heap.add(block);
     }

@@ -1,7 +1,7 @@
 package understudy.kvcache.eviction;
 
-import it.unimi.dsi.fastutil.ints.IntHeapIndirectPriorityQueue;
-import java.util.stream.IntStream;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrays;
 
 /**
  * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): the block whose last use
@@ -10,29 +10,43 @@ import java.util.stream.IntStream;
  */
 final class LruLongestPrefixQueue implements FreeBlockQueue {
     private final BlockUse use;
-    private final long[] releaseOrder;
-    private final IntHeapIndirectPriorityQueue heap;
+    private final int numBlocks;
+    private final BlockHeap heap = new BlockHeap(this::compare);
+
+    /** By block; those that were never given out are in the order of their numbers, before all others. */
+    private long[] releaseOrder = {};
+
     private long numReleases;
+
+    /** The first block that was never given out, which stands in the heap for all of them, or {@link #numBlocks}. */
+    private int firstNew = 1;
 
     LruLongestPrefixQueue(BlockUse use) {
         this.use = use;
-        int numBlocks = use.numBlocks();
-        releaseOrder = new long[numBlocks];
-        int[] identity = IntStream.range(0, numBlocks).toArray();
-        heap = new IntHeapIndirectPriorityQueue(identity, numBlocks, this::compare);
-        for (int block = 1; block < numBlocks; block++) {
-            add(block);
-        }
+        numBlocks = use.numBlocks();
+        numReleases = numBlocks;
+        addFirstNew();
     }
 
     @Override
     public int size() {
-        return heap.size();
+        return heap.size() + Math.max(0, numBlocks - firstNew - 1);
     }
 
     @Override
     public int poll() {
-        return heap.dequeue();
+        int block = heap.poll();
+        if (block == firstNew) {
+            firstNew++;
+            addFirstNew();
+        }
+        return block;
+    }
+
+    private void addFirstNew() {
+        if (firstNew < numBlocks) {
+            add(firstNew, firstNew);
+        }
     }
 
     @Override
@@ -43,23 +57,26 @@ final class LruLongestPrefixQueue implements FreeBlockQueue {
     @Override
     public void release(int[] blocks, int count) {
         for (int i = 0; i < count; i++) {
-            add(blocks[i]);
+            add(blocks[i], numReleases++);
         }
     }
 
     @Override
     public int[] order() {
-        return IntStream.range(1, use.numBlocks())
-                .filter(heap::contains)
-                .boxed()
-                .sorted(this::compare)
-                .mapToInt(Integer::intValue)
-                .toArray();
+        var order = new IntArrayList(size());
+        for (int block : heap.order()) {
+            order.add(block);
+            for (int other = block + 1; block == firstNew && other < numBlocks; other++) {
+                order.add(other);
+            }
+        }
+        return order.toIntArray();
     }
 
-    private void add(int block) {
-        releaseOrder[block] = numReleases++;
-        heap.enqueue(block);
+    private void add(int block, long order) {
+        releaseOrder = LongArrays.grow(releaseOrder, block + 1);
+        releaseOrder[block] = order;
+        heap.add(block);
     }
 
     private int compare(int one, int other) {

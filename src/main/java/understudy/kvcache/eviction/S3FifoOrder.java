@@ -13,42 +13,40 @@ import java.util.Arrays;
 final class S3FifoOrder implements CachedBlockOrder {
     private static final int MAX_FREQUENCY = 3;
 
-    private enum Place {
-        NOWHERE,
-        SMALL,
-        MAIN
-    }
+    private static final byte NOWHERE = 0;
+    private static final byte SMALL = 1;
+    private static final byte MAIN = 2;
 
     private final PrefixTable prefixTable;
     private final BlockUse use;
-    private final Place[] places;
-    private final int[] frequencies;
-    private final int[] seenUses;
-    private final long[] arrival;
-    private final BlockHeap small;
-    private final BlockHeap main;
+    private final int numBlocks;
+    private final BlockHeap small = new BlockHeap(this::compare);
+    private final BlockHeap main = new BlockHeap(this::compare);
     private final Ghosts ghosts = new Ghosts();
     private final int smallTarget;
+
+    /** What is known of each block that has come in. */
+    private byte[] places = {};
+
+    private int[] frequencies = {};
+    private int[] seenUses = {};
+    private long[] arrival = {};
     private int numInSmall;
     private long numArrivals;
 
     S3FifoOrder(PrefixTable prefixTable, BlockUse use) {
         this.prefixTable = prefixTable;
         this.use = use;
-        int numBlocks = use.numBlocks();
-        places = new Place[numBlocks];
-        Arrays.fill(places, Place.NOWHERE);
-        frequencies = new int[numBlocks];
-        seenUses = new int[numBlocks];
-        arrival = new long[numBlocks];
-        small = new BlockHeap(numBlocks, this::compare);
-        main = new BlockHeap(numBlocks, this::compare);
+        numBlocks = use.numBlocks();
         smallTarget = Math.max(1, (numBlocks - 1) / 10);
     }
 
     @Override
     public void add(int block) {
-        if (places[block] == Place.NOWHERE) {
+        if (block >= places.length) {
+            makeRoom(block);
+        }
+        if (places[block] == NOWHERE) {
             insert(block);
         }
         // The use that has brought the content in is not a hit.
@@ -92,9 +90,17 @@ final class S3FifoOrder implements CachedBlockOrder {
         return order;
     }
 
+    private void makeRoom(int block) {
+        int capacity = PrefixTable.grown(block, numBlocks);
+        places = Arrays.copyOf(places, capacity);
+        frequencies = Arrays.copyOf(frequencies, capacity);
+        seenUses = Arrays.copyOf(seenUses, capacity);
+        arrival = Arrays.copyOf(arrival, capacity);
+    }
+
     private void insert(int block) {
         boolean isBack = ghosts.remove(prefixTable, block);
-        places[block] = isBack ? Place.MAIN : Place.SMALL;
+        places[block] = isBack ? MAIN : SMALL;
         numInSmall += isBack ? 0 : 1;
         arrival[block] = ++numArrivals;
         frequencies[block] = 0;
@@ -102,22 +108,22 @@ final class S3FifoOrder implements CachedBlockOrder {
     }
 
     private void moveToMain(int block, int frequency) {
-        places[block] = Place.MAIN;
+        places[block] = MAIN;
         frequencies[block] = frequency;
         arrival[block] = ++numArrivals;
         main.add(block);
     }
 
     private void forget(int block, boolean fromSmall) {
-        places[block] = Place.NOWHERE;
+        places[block] = NOWHERE;
         if (fromSmall) {
             numInSmall--;
-            ghosts.add(prefixTable, block, places.length - 1 - smallTarget);
+            ghosts.add(prefixTable, block, numBlocks - 1 - smallTarget);
         }
     }
 
     private BlockHeap queueOf(int block) {
-        return places[block] == Place.MAIN ? main : small;
+        return places[block] == MAIN ? main : small;
     }
 
     private int compare(int one, int other) {

@@ -1,6 +1,7 @@
 package understudy.kvcache.session;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntArrays;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Arrays;
@@ -13,29 +14,30 @@ import understudy.kvcache.KvCacheAudit;
  * continues it writes into it.
  */
 final class DetailedLedger implements BlockLedger {
+    private final int numBlocks;
     private final int blockSize;
-    private final int[] refCounts;
-    private final int[] requestRefCounts;
     private final IntArrayList free = new IntArrayList();
+    private int[] refCounts = {};
+    private int[] requestRefCounts = {};
+
+    /** The first block that was never given out: it and those after it go when no other one is free, by number. */
+    private int firstNew;
+
     private int numInUse;
 
     DetailedLedger(int numBlocks, int blockSize) {
+        this.numBlocks = numBlocks;
         this.blockSize = blockSize;
-        refCounts = new int[numBlocks];
-        requestRefCounts = new int[numBlocks];
-        for (int block = numBlocks - 1; block >= 0; block--) {
-            free.push(block);
-        }
     }
 
     @Override
     public int numFree() {
-        return free.size();
+        return free.size() + numBlocks - firstNew;
     }
 
     @Override
     public int numAvailable() {
-        return refCounts.length - numInUse;
+        return numBlocks - numInUse;
     }
 
     @Override
@@ -49,26 +51,34 @@ final class DetailedLedger implements BlockLedger {
         var ofCached = count(cached);
         int numBad = numHeld(ofRequests) == numInUse ? 0 : 1;
         int numCachedOnly = 0;
-        for (int block = 0; block < refCounts.length; block++) {
+        for (int block = 0; block < firstNew; block++) {
             numBad += ofRequests[block] + ofCached[block] == refCounts[block] ? 0 : 1;
             numCachedOnly += ofCached[block] > 0 && ofRequests[block] == 0 ? 1 : 0;
         }
         int numBadFree =
                 (int) free.intStream().filter(block -> refCounts[block] > 0).count();
-        int numFree = free.size() - numBadFree + numCachedOnly;
-        return new KvCacheAudit(
-                refCounts.length + 1, numFree, numHeld(ofRequests), numHeld(ofCached), numBad, numBadFree, 0);
+        int numFree = numFree() - numBadFree + numCachedOnly;
+        return new KvCacheAudit(numBlocks + 1, numFree, numHeld(ofRequests), numHeld(ofCached), numBad, numBadFree, 0);
     }
 
     /** Returns how many of the holdings hold each block. */
     private int[] count(List<BlockHolding> holdings) {
-        var counts = new int[refCounts.length];
+        var counts = new int[firstNew];
         holdings.forEach(holding -> holding.blockIds().forEach(block -> counts[block]++));
         return counts;
     }
 
     private static int numHeld(int[] counts) {
         return (int) Arrays.stream(counts).filter(count -> count > 0).count();
+    }
+
+    private int take() {
+        if (!free.isEmpty()) {
+            return free.popInt();
+        }
+        refCounts = IntArrays.grow(refCounts, firstNew + 1);
+        requestRefCounts = IntArrays.grow(requestRefCounts, firstNew + 1);
+        return firstNew++;
     }
 
     private void addReference(int block, boolean isOfRequest) {
@@ -121,7 +131,7 @@ final class DetailedLedger implements BlockLedger {
                 table = Arrays.copyOf(table, Math.max(size + numMissing, size * 2));
             }
             for (int i = 0; i < numMissing; i++) {
-                int block = free.popInt();
+                int block = take();
                 addReference(block, isRequest);
                 table[size++] = block;
             }

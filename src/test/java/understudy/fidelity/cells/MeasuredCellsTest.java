@@ -83,6 +83,14 @@ final class MeasuredCellsTest {
         assertThat(measured.cells()).isEmpty();
     }
 
+    /** 16 in 1 s twice, and in 3.9 s: those that wait for memory do so in each row of the same load. */
+    @Test
+    void waitingForMemory_doesNotExplainRowsOfTheSameLoad() throws IOException {
+        var measured = read(HEADER + "9,101,16,100,9,\n9,101,16,100,9,\n9,101,16,3000,9,\n");
+
+        assertThat(measured.contradicting()).extracting(Remark::lines).containsExactly(List.of(4L));
+    }
+
     /** Other lengths are another load, and are not compared. */
     @Test
     void rowsOfOtherLengths_contradictNothing() throws IOException {

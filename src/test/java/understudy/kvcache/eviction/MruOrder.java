@@ -1,18 +1,16 @@
 package understudy.kvcache.eviction;
 
+import it.unimi.dsi.fastutil.longs.LongArrays;
+
 /** Most recently used first: the block that was released last. */
 final class MruOrder implements CachedBlockOrder {
-    private final long[] released;
-    private final BlockHeap heap;
+    private final BlockHeap heap = new BlockHeap(this::compare);
+    private long[] released = {};
     private long numReleases;
-
-    MruOrder(int numBlocks) {
-        released = new long[numBlocks];
-        heap = new BlockHeap(numBlocks, (one, other) -> Long.compare(released[other], released[one]));
-    }
 
     @Override
     public void add(int block) {
+        released = LongArrays.grow(released, block + 1);
         released[block] = ++numReleases;
         heap.add(block);
     }
@@ -35,5 +33,9 @@ final class MruOrder implements CachedBlockOrder {
     @Override
     public int[] order() {
         return heap.order();
+    }
+
+    private int compare(int one, int other) {
+        return Long.compare(released[other], released[one]);
     }
 }

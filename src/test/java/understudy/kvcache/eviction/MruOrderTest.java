@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 final class MruOrderTest {
     @Test
     void blockReleasedLast_goesFirst() {
-        var order = new MruOrder(5);
+        var order = new MruOrder();
         for (int block : new int[] {1, 2, 3, 4}) {
             order.add(block);
         }
