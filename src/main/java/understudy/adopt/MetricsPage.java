@@ -15,7 +15,7 @@ import understudy.settings.ScenarioException;
  * @param name of the file or address it comes from
  * @param samples in the order of the page
  */
-record MetricsPage(String name, List<Sample> samples) {
+public record MetricsPage(String name, List<Sample> samples) {
     private static final Pattern SAMPLE = Pattern.compile(
             "(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(?<labels>.*)\\})?\\s+(?<value>[-+.0-9a-zA-Z]+)(?:\\s+.*)?");
     private static final Pattern LABEL = Pattern.compile("\\s*([a-zA-Z_][a-zA-Z0-9_]*)=\"((?:[^\"\\\\]|\\\\.)*)\",?");
@@ -25,8 +25,10 @@ record MetricsPage(String name, List<Sample> samples) {
      * One value.
      *
      * @param name of the series, with the suffix of its kind
+     * @param labels by name
+     * @param value of the sample
      */
-    record Sample(String name, Map<String, String> labels, double value) {
+    public record Sample(String name, Map<String, String> labels, double value) {
         String label(String label) {
             return labels.getOrDefault(label, "");
         }
@@ -46,7 +48,7 @@ record MetricsPage(String name, List<Sample> samples) {
      *
      * @throws ScenarioException if a line of it is no sample
      */
-    static MetricsPage read(String name, String text) {
+    public static MetricsPage read(String name, String text) {
         var samples = new ArrayList<Sample>();
         int number = 0;
         for (String line : text.lines().toList()) {
@@ -95,7 +97,7 @@ record MetricsPage(String name, List<Sample> samples) {
     }
 
     /** Returns the engine whose names the series have. */
-    EngineName engine() {
+    public EngineName engine() {
         if (has("vllm:")) {
             return EngineName.VLLM;
         }
@@ -115,7 +117,7 @@ record MetricsPage(String name, List<Sample> samples) {
     }
 
     /** Returns the samples of a name. */
-    Stream<Sample> all(String series) {
+    public Stream<Sample> all(String series) {
         return samples.stream().filter(sample -> sample.name().equals(series));
     }
 }

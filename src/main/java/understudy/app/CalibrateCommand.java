@@ -4,16 +4,20 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.adopt.MetricsPage;
 import understudy.app.console.ConsoleCommand;
 import understudy.bench.BenchUnreachableException;
 import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
+import understudy.fidelity.MetricsCalibration;
 import understudy.fidelity.RunCalibration;
+import understudy.fidelity.ServerCalibration;
 import understudy.fidelity.StepCalibration;
 import understudy.fidelity.UnfitProbesException;
 import understudy.latency.ProfileLatency;
@@ -54,7 +58,11 @@ import understudy.workload.trace.CsvTable;
                     + " lengths,",
             "cold and behind a cached prefix, alone and beside 1 to 64 requests that decode. Its steps give the five"
                     + " numbers, its first",
-            "tokens the delay before a step. The file is then a section latency, for a scenario to include."
+            "tokens the delay before a step. The file is then a section latency, for a scenario to include.",
+            "",
+            "With --from-metrics two scrapes of a loaded server give less: its pace at the mean step, as a factor of a generic"
+                    + " device,",
+            "and with vLLM the delay before a step."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -71,6 +79,7 @@ import understudy.workload.trace.CsvTable;
             "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
             "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm",
             "  understudy calibrate --url http://localhost:8000 --gpu h100-sxm --out my-server.conf",
+            "  understudy calibrate --from-metrics before.txt after.txt --out my-server.conf",
             "  understudy run my-server.conf"
         })
 public final class CalibrateCommand extends ConsoleCommand {
@@ -85,6 +94,13 @@ public final class CalibrateCommand extends ConsoleCommand {
 
     @Mixin
     private ServerProbeOptions server;
+
+    @Option(
+            names = "--from-metrics",
+            arity = "2",
+            paramLabel = "FILE",
+            description = "Two scrapes of the /metrics of a loaded server instead, the earlier one first.")
+    private List<Path> scrapes = List.of();
 
     @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU they were measured on, by name or path.")
     private @Nullable String gpu;
@@ -101,30 +117,52 @@ public final class CalibrateCommand extends ConsoleCommand {
     @Override
     public Integer call() throws Exception {
         var measurements = file;
-        if ((measurements == null) != server.isGiven()) {
-            throw new ScenarioException("calibrate takes a file of measurements, or --url, and not both");
+        long numSources = Stream.of(measurements != null, server.isGiven(), !scrapes.isEmpty())
+                .filter(isGiven -> isGiven)
+                .count();
+        if (numSources != 1) {
+            throw new ScenarioException("calibrate takes one of a file of measurements, --url and --from-metrics");
         }
         requireWritable();
-        return measurements == null ? ofServer() : ofFile(measurements);
+        if (measurements != null) {
+            return ofFile(measurements);
+        }
+        requireNoOtherProfile();
+        return server.isGiven() ? ofServer() : print(metrics());
     }
 
-    private int ofServer() throws InterruptedException, IOException {
+    private ServerCalibration metrics() throws IOException {
+        return MetricsCalibration.of(page(scrapes.get(0)), page(scrapes.get(1)), gpu);
+    }
+
+    private static MetricsPage page(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new ScenarioException(file + ": no such file");
+        }
+        return MetricsPage.read(file.toString(), Files.readString(file));
+    }
+
+    private void requireNoOtherProfile() {
         if (gpu != null && !GpuFile.read(base()).profile().equals(ProfileLatency.NONE)) {
             throw new ScenarioException("--gpu " + gpu + ": has a section profile of its own, which would win");
         }
+    }
+
+    private int ofServer() throws InterruptedException, IOException {
         try {
             var calibration = server.calibrate(gpu, console());
-            if (calibration == null) {
-                return INTERRUPTED;
-            }
-            calibration.warnings().forEach(console()::warn);
-            console().out().println(calibration.table());
-            write(calibration.settings());
-            return 0;
+            return calibration == null ? INTERRUPTED : print(calibration);
         } catch (BenchUnreachableException | UnfitProbesException e) {
             console().warn(String.valueOf(e.getMessage()));
             return NO_FIT;
         }
+    }
+
+    private int print(ServerCalibration calibration) throws IOException {
+        calibration.warnings().forEach(console()::warn);
+        console().out().println(calibration.table());
+        write(calibration.settings());
+        return 0;
     }
 
     private int ofFile(Path measurements) throws IOException {

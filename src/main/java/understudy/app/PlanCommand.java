@@ -40,11 +40,11 @@ import understudy.sweep.remote.ClusterExecutor;
         name = "plan",
         mixinStandardHelpOptions = true,
         description = {
-            "Finds the cheapest deployment that keeps a service level: what arrives, what must be kept, what GPUs cost and"
-                    + " which deployments there may be stand in a file, in options, or in both.",
+            "Finds the cheapest deployment that keeps a service level: what arrives, what must be kept, what GPUs cost"
+                    + " and which deployments there may be stand in a file, in options, or in both.",
             "",
-            "Candidates that do not fit into memory are left out. The others are run with short loads first, and only the"
-                    + " cheapest ones that these do not refute with the whole load."
+            "Candidates that do not fit into memory are left out. The others are run with short loads first, and only"
+                    + " the cheapest ones that these do not refute with the whole load."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -60,8 +60,8 @@ import understudy.sweep.remote.ClusterExecutor;
             "  understudy plan conf/plan/chat.conf --html plan.html",
             "  understudy plan conf/plan/chat.conf --emit kubernetes --emit-dir deployment",
             "  understudy plan conf/plan/chat.conf --slo tpot.p99=20ms --out results",
-            "  understudy plan --model llama-3.1-8b --gpus h100,a100 --rate 20 --input 1000 --output 200 --ttft-p99 500ms"
-                    + " --tpot-p99 30ms --price h100=2.5,a100=1.5"
+            "  understudy plan --model llama-3.1-8b --gpus h100,a100 --rate 20 --input 1000 --output 200"
+                    + " --ttft-p99 500ms --tpot-p99 30ms --price h100=2.5,a100=1.5"
         })
 final class PlanCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";

@@ -194,6 +194,18 @@ public final class EngineSizes {
 
     /** As in vLLM, a default gives way to a smaller token budget, and a number of the user's does not. */
     public int maxNumSeqs() {
+        return maxNumSeqs(givenSeqs, givenBatchedTokens, hardware);
+    }
+
+    /** Returns the same where nothing else of an engine's sizes is asked for. */
+    public static int maxNumSeqs(Section engine, Hardware hardware) {
+        return maxNumSeqs(
+                engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS),
+                engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS),
+                hardware);
+    }
+
+    private static int maxNumSeqs(OptionalInt givenSeqs, OptionalInt givenBatchedTokens, Hardware hardware) {
         return givenSeqs.orElseGet(() -> Math.min(hardware.defaultMaxNumSeqs(), givenBatchedTokens.orElse(MAX_SEQS)));
     }
 

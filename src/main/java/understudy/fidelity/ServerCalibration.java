@@ -15,11 +15,11 @@ import understudy.report.Tables;
 import understudy.report.latency.LatencyStats;
 
 /**
- * Fits a device in five numbers, and the delay before a first step, to probes of a live server.
+ * Device in five numbers, and the delay before a first step, fitted to a live server.
  *
  * @param table residuals by group of probes, for people
  * @param settings the section {@code latency} of a scenario, as text
- * @param warnings what the probes do not tell, a line each
+ * @param warnings what was not told, a line each
  */
 public record ServerCalibration(String table, String settings, List<String> warnings) {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -140,7 +140,7 @@ public record ServerCalibration(String table, String settings, List<String> warn
         String summary = summary(probed, fit);
         return new ServerCalibration(
                 table(rows) + "\n" + summary + "\n" + attribution(source.roundTripNanos, delay),
-                settings(summary, fit, delay, source),
+                settings(summary, fit, delay, source.server, source.gpu),
                 warnings(probed, fit, delay));
     }
 
@@ -201,9 +201,17 @@ public record ServerCalibration(String table, String settings, List<String> warn
         return warnings;
     }
 
-    private static String settings(String summary, StepFit fit, DelayFit delay, Source source) {
+    /**
+     * Returns the section {@code latency} of a fit.
+     *
+     * @param summary how well the fit meets what was measured
+     * @param delay before a first step, or null to leave it at its default
+     * @param source name of what was measured
+     * @param gpu name for {@code latency.gpu}, or null
+     */
+    static String settings(String summary, StepFit fit, @Nullable DelayFit delay, String source, @Nullable String gpu) {
         var text = new StringBuilder();
-        text.append("# Step times of ").append(source.server).append(", by understudy calibrate --url:\n");
+        text.append("# Step times of ").append(source).append(", by understudy calibrate:\n");
         text.append("# ").append(summary).append(".\n");
         if (!fit.guessed().isEmpty()) {
             text.append("# Not measured, but of a generic device of the same speed: ")
@@ -212,11 +220,13 @@ public record ServerCalibration(String table, String settings, List<String> warn
         }
         text.append("# A scenario takes it by include \"FILE\".\n");
         text.append("latency {\n  model = profile\n");
-        if (source.gpu != null) {
-            text.append("  gpu = \"").append(source.gpu).append("\"\n");
+        if (gpu != null) {
+            text.append("  gpu = \"").append(gpu).append("\"\n");
         }
-        text.append(setting("  api-delay", delay.fixedNanos()));
-        text.append(setting("  api-delay-per-prompt-token", delay.perTokenNanos()));
+        if (delay != null) {
+            text.append(setting("  api-delay", delay.fixedNanos()));
+            text.append(setting("  api-delay-per-prompt-token", delay.perTokenNanos()));
+        }
         text.append("  profile {\n");
         fit.profile().forEach((key, value) -> text.append("    " + key + " = " + value + "\n"));
         return text.append("  }\n}\n").toString();

@@ -26,8 +26,7 @@ public record HostOverhead(double perStepMicros, double perSequenceMicros, StepE
      * @param numLayers of the model
      */
     public double microsBeyond(double kernelMicros, BatchShape batch, int numLayers) {
-        double launching =
-                execution.isGraph(batch) ? 0 : Math.max(0, numLayers * execution.launchMicrosPerLayer() - kernelMicros);
+        double launching = Math.max(0, execution.launchMicros(batch, numLayers) - kernelMicros);
         double host = micros(batch);
         return launching + (execution.hidesHost() ? Math.max(0, host - kernelMicros - launching) : host);
     }

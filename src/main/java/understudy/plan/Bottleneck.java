@@ -69,7 +69,7 @@ public record Bottleneck(Kind kind, String reason) {
                 ? new Bottleneck(
                         Kind.PREFILL,
                         text(
-                                "prompts share steps with answers: half of the gaps are up to %.1f ms, the mean is %.1f",
+                                "prompts share steps with answers: the median gap is %.1f ms, the mean %.1f",
                                 median, mean))
                 : new Bottleneck(
                         Kind.DECODE,

@@ -31,8 +31,8 @@ public record Limit(LatencyName latency, String statistic, double millis) {
     }
 
     /**
-     * Returns the key of the highest statistic, up to the limit's own, above which a short load has enough requests to say
-     * something about a longer one; the mean stays what it is.
+     * Returns the key of the highest statistic, up to the limit's own, above which a short load has enough requests
+     * to say something about a longer one; the mean stays what it is.
      */
     String firmKey(long numRequests) {
         double own = SHARES.getOrDefault(statistic, -1.0);

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * what halving drops. It says in rounds what to run next, whatever the order in which the runs of a round end.
  *
  * <ol>
- *   <li>Each unit's fewest replicas that the shortest load does not refute are found by bisection: what misses the level
- *       misses it with fewer replicas, too.
+ *   <li>Each unit's fewest replicas that the shortest load does not refute are found by bisection: what misses the
+ *       level misses it with fewer replicas, too.
  *   <li>The cheapest of these go on to the next load, one in {@code eta}, and so on up to the whole load. A candidate
  *       that a longer load refutes gives way to the same unit with one replica more.
  *   <li>Whatever was dropped and costs no more than the cheapest that has kept the level is run until it is refuted or

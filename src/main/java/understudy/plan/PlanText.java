@@ -150,8 +150,8 @@ public final class PlanText {
         String seeds = report.numSeeds() == 1 ? "seed 1" : "each of the seeds 1 to " + report.numSeeds();
         return String.format(
                 Locale.ROOT,
-                "%d candidates of %d kinds; %d emulated requests, %.1f %% of the %d that all of them under the whole load"
-                        + " (%d requests with %s) come to.",
+                "%d candidates of %d kinds; %d emulated requests, %.1f %% of the %d that all of them under the whole"
+                        + " load (%d requests with %s) come to.",
                 report.search().numCandidates(),
                 report.numUnits(),
                 report.numRequests(),

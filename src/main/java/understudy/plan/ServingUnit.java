@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.settings.ScenarioException;
 
 /**
- * Smallest part of a deployment that can be multiplied: a replica, a group of data-parallel ranks, or some replicas that
- * compute prompts with some that answer.
+ * Smallest part of a deployment that can be multiplied: a replica, a group of data-parallel ranks, or some replicas
+ * that compute prompts with some that answer.
  *
  * @param index place in the order of the candidates
  * @param settings of the scenario that set it apart
@@ -47,7 +47,8 @@ public record ServingUnit(
 
         private String groups(int count) {
             return String.format(
-                    "[{ name = prefill, replicas = %d, role = prefill }, { name = decode, replicas = %d, role = decode }]",
+                    "[{ name = prefill, replicas = %d, role = prefill },"
+                            + " { name = decode, replicas = %d, role = decode }]",
                     count * numPrefill, count * numDecode);
         }
     }

@@ -13,8 +13,8 @@ public record Slo(List<Limit> limits) {
     private static final List<String> UNANSWERED = List.of("failed", "rejected", "abandoned", "unfinished");
 
     /**
-     * Judges a candidate. A short load refutes only by statistics that rest on enough requests: queues that it has built
-     * up a longer one has, too, while single slow requests may be few in the end.
+     * Judges a candidate. A short load refutes only by statistics that rest on enough requests: queues that it has
+     * built up a longer one has, too, while single slow requests may be few in the end.
      *
      * @param runs one for each seed
      * @param isWhole whether this is the whole load, whose judgement is final

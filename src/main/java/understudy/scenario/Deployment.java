@@ -173,6 +173,11 @@ public record Deployment(
     }
 
     @Override
+    public double launchMicrosPerLayer() {
+        return gpu == null ? 0 : gpu.launchMicrosPerLayer();
+    }
+
+    @Override
     public double gpuMemoryGib() {
         return gpu == null ? 0 : gpu.spec().memoryGib();
     }

@@ -121,7 +121,8 @@ final class CalibrateServerTest {
 
     @Test
     void misuse_isReported() {
-        assertThat(call("calibrate").err).isEqualTo("calibrate takes a file of measurements, or --url, and not both\n");
+        assertThat(call("calibrate").err)
+                .isEqualTo("calibrate takes one of a file of measurements, --url and --from-metrics\n");
         assertThat(call("calibrate", "x.csv", "--url", "localhost").exitCode).isEqualTo(2);
         assertThat(call("calibrate", "--url", "http://").err).startsWith("http://: not the URL of a server");
         assertThat(call("calibrate", "--url", "localhost", "--max-requests=0").err)

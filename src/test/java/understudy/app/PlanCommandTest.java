@@ -165,8 +165,8 @@ final class PlanCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "plan.candidates.gpu = [h100] | :1: unknown key plan.candidates.gpu; did you mean plan.candidates.gpus?",
-                "plan.workload.requets = 1 | :1: unknown key plan.workload.requets; did you mean plan.workload.requests?",
+                "plan.candidates.gpu = [h100] | :1: unknown key plan.candidates.gpu; did you mean",
+                "plan.workload.requets = 1 | :1: unknown key plan.workload.requets; did you mean",
                 "plan.candidates.replicas = [\"0..4\"] | must be numbers from 1 to 10000, or ranges such as 1..16",
                 "plan.slo.ttft.p99 = 500 | plan.slo.ttft.p99 is 500, must be off, or a duration from 0 to 720h",
                 "plan.slo.ttft.p99 = 0ms | plan.slo.ttft.p99 is \"0ms\", must be above 0, or off",

@@ -60,7 +60,7 @@ final class SpecFilesTest {
     void everyGpu_canBeRead() {
         var gpus = SpecFiles.GPUS.all().stream().map(GpuFile::read).toList();
 
-        assertThat(gpus).hasSize(13).allSatisfy(gpu -> {
+        assertThat(gpus).hasSize(14).allSatisfy(gpu -> {
             assertThat(gpu.source()).isNotEmpty();
             assertThat(gpu.status() == GpuFile.Status.ASSUMED && gpu.assumed().isEmpty())
                     .as("an assumed GPU says what is assumed")

@@ -2,7 +2,9 @@ package understudy.latency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class CudaGraphsTest {
@@ -34,5 +36,34 @@ final class CudaGraphsTest {
         assertThat(CudaGraphs.ofDecodes(256).cover(batch.build(), 3)).isFalse();
         assertThat(CudaGraphs.VLLM.cover(batch.build(), 3)).isTrue();
         assertThat(CudaGraphs.VLLM.cover(batch.build(), 513)).isFalse();
+    }
+
+    /** vLLM captures 1, 2, 4, each eighth to 256, and each sixteenth beyond, 2048 as its own last one. */
+    @Test
+    void sizesOfVllm_goUpToTheLargest() {
+        var graphs = CudaGraphs.upTo(2048, CudaGraphs.Mode.FULL);
+
+        assertThat(IntStream.of(3, 5, 255, 257, 513, 2033, 2049).map(graphs::padded))
+                .containsExactly(4, 8, 256, 272, 528, 2048, 2049);
+        assertThat(CudaGraphs.upTo(6, CudaGraphs.Mode.FULL).maxTokens()).isEqualTo(4);
+        assertThat(CudaGraphs.upTo(512, CudaGraphs.Mode.FULL_AND_PIECEWISE)).isEqualTo(CudaGraphs.VLLM);
+    }
+
+    @Test
+    void launchesAreSpared_whereTheWholeStepIsAGraph() {
+        var decodes = new BatchShape.Builder();
+        decodes.add(1, 100, true);
+        var mixed = new BatchShape.Builder();
+        mixed.add(1, 100, true);
+        mixed.add(2, 0, true);
+
+        assertThat(spareLaunches(decodes.build())).containsExactly(false, true, true, true, true);
+        // Prefills are a graph in mode full alone, whose name is the third.
+        assertThat(spareLaunches(mixed.build())).containsExactly(false, false, true, false, false);
+    }
+
+    private static Stream<Boolean> spareLaunches(BatchShape batch) {
+        return Arrays.stream(CudaGraphs.Mode.values())
+                .map(mode -> CudaGraphs.upTo(8, mode).spareLaunches(batch));
     }
 }

@@ -32,7 +32,8 @@ final class BottleneckTest {
                 "p99_tpot_ms | 'median_itl_ms': 30, 'mean_itl_ms': 33 | DECODE",
                 "p99_tpot_ms | 'median_itl_ms': 15, 'mean_itl_ms': 33 | PREFILL",
                 // Of 5 s the first token takes 0.4.
-                "p99_e2el_ms | 'mean_e2el_ms': 5000, 'mean_ttft_ms': 400, 'median_itl_ms': 30, 'mean_itl_ms': 31 | DECODE"
+                "p99_e2el_ms | 'mean_e2el_ms': 5000, 'mean_ttft_ms': 400, 'median_itl_ms': 30,"
+                        + " 'mean_itl_ms': 31 | DECODE"
             })
     void figures_sayWhatBinds(String key, String figures, Bottleneck.Kind kind) throws JsonProcessingException {
         var report = (ObjectNode) new ObjectMapper().readTree("{" + figures.replace('\'', '"') + "}");

@@ -54,7 +54,7 @@ final class PlanSearchTest {
         assertThat(search.nextCheaper()).isEmpty();
     }
 
-    /** A candidate that short loads like more than it deserves is dropped by the whole load, and a dropped one comes back. */
+    /** What short loads do not refute may miss the whole one; then a kind comes back that halving has dropped. */
     @Test
     void whatHalvingDrops_comesBackBelowTheWinner() {
         // At 1.8 of the level u0 passes short loads with one replica, and fails whole ones up to ten: 10 an hour. u5

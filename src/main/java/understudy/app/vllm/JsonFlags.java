@@ -17,6 +17,8 @@ import understudy.settings.ScenarioException;
 final class JsonFlags {
     private static final String SPECULATIVE = "engine.speculative.";
     private static final String ACCEPTANCE_LENGTH = SPECULATIVE + "synthetic-acceptance-length";
+    private static final String GRAPH_MODE = "engine.cudagraph-mode";
+    private static final String GRAPH_SIZES = "engine.cudagraph-capture-sizes";
     private static final String DEFAULT_NUM_DRAFTS = "3";
     private static final Map<String, String> SHORT_FORMS = Map.of(
             "spec-method", "method",
@@ -51,6 +53,29 @@ final class JsonFlags {
         FlagJson.putKvEvents(object("kv-events-config"), settings);
         putTransfer(object("kv-transfer-config"));
         putSpeculation(speculation());
+        putGraphs(object("compilation-config"));
+    }
+
+    /** Flags of their own go over the same keys of the object, and eager execution over all. */
+    private void putGraphs(ObjectNode compilation) {
+        putIfGiven(compilation.path("cudagraph_mode"), GRAPH_MODE);
+        putIfGiven(compilation.path("max_cudagraph_capture_size"), "engine.max-cudagraph-capture-size");
+        var sizes = arguments.all("cudagraph-capture-sizes");
+        if (!sizes.isEmpty()) {
+            settings.put(GRAPH_SIZES, sizes.toString());
+        } else if (compilation.path("cudagraph_capture_sizes").isArray()) {
+            settings.put(
+                    GRAPH_SIZES, compilation.path("cudagraph_capture_sizes").toString());
+        }
+        if (arguments.isOn("enforce-eager")) {
+            settings.put(GRAPH_MODE, "none");
+        }
+    }
+
+    private void putIfGiven(JsonNode value, String setting) {
+        if (!value.isMissingNode() && !value.isNull()) {
+            settings.putIfAbsent(setting, value.asText().toLowerCase(Locale.ROOT));
+        }
     }
 
     private void putTransfer(ObjectNode transfer) {

@@ -26,6 +26,10 @@ final class VllmFlags {
         scheduling-policy                text    engine.scheduling-policy
         async-scheduling                 switch  engine.async-scheduling
         disable-hybrid-kv-cache-manager  switch  engine.disable-hybrid-kv-cache-manager
+        compilation-config,cc            json    * engine.cudagraph-mode, engine.cudagraph-capture-sizes
+        enforce-eager                    switch  * engine.cudagraph-mode = none
+        cudagraph-capture-sizes          list    * engine.cudagraph-capture-sizes
+        max-cudagraph-capture-size       size    engine.max-cudagraph-capture-size
         speculative-config,sc            json    * engine.speculative
         enable-lora                      switch  engine.lora.enable
         max-loras                        size    engine.lora.max-loras
@@ -80,7 +84,6 @@ final class VllmFlags {
         chat-template-content-format     text    -
         code-revision                    text    -
         collect-detailed-traces          list    -
-        compilation-config,cc            json    -
         config-format                    text    -
         convert                          text    * server.task
         cp-kv-cache-interleave-size      size    -
@@ -88,7 +91,6 @@ final class VllmFlags {
         cpu-offload-gb                   text    -
         cpu-offload-params               list    -
         cuda-graph-sizes                 list    -
-        cudagraph-capture-sizes          list    -
         cudagraph-metrics                switch  -
         data-parallel-address,dpa        text    -
         data-parallel-backend,dpb        text    -
@@ -169,7 +171,6 @@ final class VllmFlags {
         enable-tokenizer-info-endpoint   switch  -
         enable-tower-connector-lora      switch  -
         enable-trace-replay              switch  -
-        enforce-eager                    switch  -
         engine-use-ray                   switch  -
         eplb-config                      json    -
         exclude-tools-when-tool-choice-none switch  -
@@ -228,7 +229,6 @@ final class VllmFlags {
         master-addr                      text    -
         master-port                      size    -
         max-context-len-to-capture       size    -
-        max-cudagraph-capture-size       size    -
         max-log-len                      size    -
         max-logprobs                     size    -
         max-long-partial-prefills        size    -

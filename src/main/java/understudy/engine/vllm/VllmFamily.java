@@ -19,6 +19,7 @@ import understudy.kvcache.hybrid.HybridConfig;
 import understudy.kvcache.session.GlobalPrefixLimits;
 import understudy.kvcache.session.SessionConfig;
 import understudy.kvcache.session.SessionMode;
+import understudy.latency.StepExecution;
 import understudy.settings.Section;
 
 /** Family of vLLM V1. */
@@ -53,6 +54,11 @@ public final class VllmFamily implements EngineFamily {
         var limits = MemorySettings.limits(
                 engine, kvCache, memory, speculation.config().maxTokensBeyondEnd());
         return new VllmSpec(scheduler, limits, memory, speculation, lora, sizes.room());
+    }
+
+    @Override
+    public StepExecution execution(Section engine, Hardware hardware) {
+        return VllmExecution.read(engine, hardware);
     }
 
     /** Reads the memory: by session, of groups of layers, or of one group. */

@@ -101,6 +101,7 @@ public final class CellScenario {
         var llm = model(setup.model());
         llm.ifPresent(file -> all.put("latency.llm", file.text("name")));
         all.putAll(formats(setup, llm));
+        all.putAll(graphs(setup));
         all.putAll(parallelism(setup, llm));
         return files.load(scenario, all);
     }
@@ -158,6 +159,32 @@ public final class CellScenario {
         return formats;
     }
 
+    /**
+     * Returns the CUDA graphs of public measurements on Blackwell, where the scenario says nothing of them (InferenceMAX,
+     * {@code gptoss_fp4_b200_docker.sh} and {@code 70b_fp8_b200_docker.sh}).
+     */
+    private Map<String, String> graphs(MeasuredSetup setup) {
+        if (!engineKind().equals(VLLM) || !isOnBlackwell(setup)) {
+            return Map.of();
+        }
+        if (isOf(setup, "gpt-oss")) {
+            return ifDefault("max-cudagraph-capture-size", "2048");
+        }
+        return isOf(setup, "llama") ? ifDefault("cudagraph-mode", "full-decode-only") : Map.of();
+    }
+
+    private Map<String, String> ifDefault(String key, String value) {
+        return shared.section("engine").isDefault(key) ? Map.of("engine." + key, value) : Map.of();
+    }
+
+    private static boolean isOf(MeasuredSetup setup, String family) {
+        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith(family);
+    }
+
+    private static boolean isOnBlackwell(MeasuredSetup setup) {
+        return BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
+    }
+
     /** Returns the format of a cell's KV cache: what its row says, or else what measurements of its kind have. */
     KvCacheFormat kvCache(MeasuredSetup setup) {
         if (!setup.kvCacheDtype().isEmpty()) {
@@ -193,13 +220,12 @@ public final class CellScenario {
 
     /** Public measurements of gpt-oss on Blackwell have it (InferenceMAX, {@code gptoss_fp4_b200_docker.sh}). */
     private static boolean hasFp8KvOnBlackwell(MeasuredSetup setup) {
-        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("gpt-oss")
-                && BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
+        return isOf(setup, "gpt-oss") && isOnBlackwell(setup);
     }
 
     /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
     private static boolean hasFp8KvInCheckpoint(MeasuredSetup setup) {
-        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("llama")
+        return isOf(setup, "llama")
                 && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();
     }
 

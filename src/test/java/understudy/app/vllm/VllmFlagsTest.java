@@ -89,9 +89,9 @@ final class VllmFlagsTest {
 
     @Test
     void flagWithoutEffect_warnsOnce() {
-        assertThat(parse("m", "--enforce-eager", "--swap-space", "0", "--swap-space", "4")
+        assertThat(parse("m", "--disable-custom-all-reduce", "--swap-space", "0", "--swap-space", "4")
                         .warnings())
-                .containsExactly("--enforce-eager has no effect here", "--swap-space has no effect here");
+                .containsExactly("--disable-custom-all-reduce has no effect here", "--swap-space has no effect here");
     }
 
     /** argparse's words, and the nearest flag. */

@@ -69,6 +69,22 @@ final class VllmSettingsTest {
     }
 
     @Test
+    void graphs_areThoseOfTheCompilation() {
+        String json = "{\"cudagraph_mode\": \"FULL_DECODE_ONLY\", \"cudagraph_capture_sizes\": [1, 8]}";
+
+        assertThat(of("Qwen/Qwen3-8B", "--compilation-config", json).settings())
+                .containsEntry("engine.cudagraph-mode", "full_decode_only")
+                .containsEntry("engine.cudagraph-capture-sizes", "[1,8]");
+        assertThat(of("Qwen/Qwen3-8B", "-cc.cudagraph_mode=PIECEWISE", "--max-cudagraph-capture-size", "2048")
+                        .settings())
+                .containsEntry("engine.cudagraph-mode", "piecewise")
+                .containsEntry("engine.max-cudagraph-capture-size", "2048");
+        assertThat(of("Qwen/Qwen3-8B", "--enforce-eager", "--compilation-config", json)
+                        .settings())
+                .containsEntry("engine.cudagraph-mode", "none");
+    }
+
+    @Test
     void mediaFlags_areTakenOver() {
         var vllm = of(
                 "Qwen/Qwen2.5-VL-7B-Instruct",

@@ -66,6 +66,21 @@ final class CellScenarioTest {
         assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo(kvCacheDtype);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "meta-llama/Llama-3.1-70B, b200_sxm, full-decode-only, auto",
+        "meta-llama/Llama-3.1-70B, h200_sxm, full-and-piecewise, auto",
+        "openai/gpt-oss-120b, b200_sxm, full-and-piecewise, 2048",
+        "openai/gpt-oss-120b, h200_sxm, full-and-piecewise, auto"
+    })
+    void graphs_areThoseOfPublicMeasurementsOnBlackwell(String model, String gpu, String mode, String maxSize) {
+        var engine =
+                SCENARIO.of(setup(model, gpu, "nvfp4", 1, 1, 1, 1), "roofline").section("engine");
+
+        assertThat(engine.text("cudagraph-mode")).isEqualTo(mode);
+        assertThat(engine.text("max-cudagraph-capture-size")).isEqualTo(maxSize);
+    }
+
     /** Parts of 768 / 2 are three blocks of 128, of 768 / 4 one and a half: such experts stay whole. */
     @ParameterizedTest
     @CsvSource({
