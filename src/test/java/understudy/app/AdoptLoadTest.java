@@ -247,11 +247,11 @@ final class AdoptLoadTest {
 
     private int[] column(String name) throws IOException {
         var lines = Files.readAllLines(directory.resolve("run/requests.csv"));
-        int index = List.of(lines.get(0).split(",")).indexOf(name);
+        int index = List.of(lines.get(0).split(",", -1)).indexOf(name);
         assertThat(index).as(lines.get(0)).isNotNegative();
         return lines.stream()
                 .skip(1)
-                .mapToInt(line -> Integer.parseInt(line.split(",")[index]))
+                .mapToInt(line -> Integer.parseInt(line.split(",", -1)[index]))
                 .toArray();
     }
 
