@@ -16,10 +16,10 @@ final class EmitCommandTest {
         var result = CommandLineFixture.call("emit", "conf/demo.conf", "--set", "latency.tensor-parallel-size=2");
 
         assertThat(result.exitCode).isZero();
-        assertThat(result.out)
-                .contains("# vllm: 4 servers with 2 x h100-sxm\n"
-                        + "vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size=2 --port=8000\n")
-                .contains("which reads their KV events (--kv-events-config)");
+        assertThat(result.out).contains("""
+                        # vllm: 4 servers with 2 x h100-sxm
+                        vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size=2 --port=8000
+                        """).contains("which reads their KV events (--kv-events-config)");
     }
 
     @Test
