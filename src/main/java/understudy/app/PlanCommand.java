@@ -67,6 +67,7 @@ final class PlanCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";
     private static final String SCENARIO = "scenario.conf";
     private static final String JSON_REPORT = "plan.json";
+    private static final List<String> KV_SIZES = List.of("kv-cache.num-gpu-blocks", "engine.sglang.max-total-tokens");
     private static final int FAILED = 1;
     private static final int MISSED = 3;
     private static final int INTERRUPTED = 130;
@@ -155,6 +156,7 @@ final class PlanCommand extends ConsoleCommand {
         }
         var plan = PlanSettings.read(options.over(planFile));
         var job = job(plan);
+        warnOfFixedMemory(plan, job);
         var candidates = Candidates.of(plan, settingsOfOne -> scenario(job, plan, settingsOfOne));
         var loads = loads(job, plan, candidates);
         var search = new PlanSearch(candidates.units(), plan.counts(), plan.maxGpus(), loads, isExhaustive);
@@ -193,6 +195,18 @@ final class PlanCommand extends ConsoleCommand {
                 new ScenarioFile(System.getenv()),
                 all,
                 Understudy.Version.text());
+    }
+
+    /** A KV cache of one server, as adopted, is not that of other GPUs. */
+    private void warnOfFixedMemory(PlanSettings plan, SweepJob job) {
+        var scenario = job.merged(new SweepPoint(plan.scenario(), Map.of()));
+        for (String key : KV_SIZES) {
+            if (!scenario.isDefault(key) && !settings.containsKey(key)) {
+                console()
+                        .warn("all candidates have " + key + " = " + scenario.text(key) + "; --set " + key
+                                + "=auto takes what the GPUs of each hold");
+            }
+        }
     }
 
     private static Scenario scenario(SweepJob job, PlanSettings plan, Map<String, String> settings) {

@@ -29,6 +29,8 @@ public record ServerCalibration(String table, String settings, List<String> warn
     /** Fewest steps for a fit; with fewer than numbers to find, any fit is exact. */
     private static final int LEAST_STEPS = 6;
 
+    private static final double POOR_PERCENT = 10;
+
     /**
      * Names of what was probed.
      *
@@ -108,7 +110,10 @@ public record ServerCalibration(String table, String settings, List<String> warn
      * @throws UnfitProbesException if too little was measured
      */
     public static ServerCalibration of(Probing.Result probed, Source source) {
-        if (probed.steps().size() < LEAST_STEPS || probed.firstTokens().isEmpty()) {
+        boolean isNoisy = 2 * probed.steps().size() < probed.numPlannedSteps();
+        if (isNoisy
+                || probed.steps().size() < LEAST_STEPS
+                || probed.firstTokens().isEmpty()) {
             throw new UnfitProbesException(
                     source.server + ": " + probed.steps().size() + " of " + probed.numPlannedSteps()
                             + " steps show in when tokens came, too few to fit"
@@ -152,18 +157,21 @@ public record ServerCalibration(String table, String settings, List<String> warn
         groups.computeIfAbsent(group, unused -> new ArrayList<>()).add(residual);
     }
 
-    private static String summary(Probing.Result probed, StepFit fit) {
-        double error = probed.steps().stream()
+    private static double meanErrorPercent(Probing.Result probed, StepFit fit) {
+        return probed.steps().stream()
                 .mapToDouble(step -> Math.abs(fit.errorPercent(step)))
                 .average()
                 .orElse(0);
+    }
+
+    private static String summary(Probing.Result probed, StepFit fit) {
         return String.format(
                 Locale.ROOT,
                 "%d requests, %d of %d steps are known, mean absolute error %.1f %%",
                 probed.numRequests(),
                 probed.steps().size(),
                 probed.numPlannedSteps(),
-                error);
+                meanErrorPercent(probed, fit));
     }
 
     private static String attribution(double roundTripNanos, DelayFit delay) {
@@ -188,6 +196,14 @@ public record ServerCalibration(String table, String settings, List<String> warn
 
     private static List<String> warnings(Probing.Result probed, StepFit fit, DelayFit delay) {
         var warnings = new ArrayList<>(fit.warnings());
+        double error = meanErrorPercent(probed, fit);
+        if (error > POOR_PERCENT) {
+            warnings.add(String.format(
+                    Locale.ROOT,
+                    "warning: five numbers do not describe this server's steps: %.1f %% off on average; a mixture of"
+                            + " experts has others, and a busy machine disturbs",
+                    error));
+        }
         if (delay.unseenPerTokenNanos() > 0) {
             warnings.add(
                     Double.isFinite(delay.unseenPerTokenNanos())

@@ -6,6 +6,7 @@ import static understudy.app.CommandLineFixture.call;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -99,6 +100,22 @@ final class PlanCommandTest {
         assertThat(numReplicas).isPositive();
         assertThat(emitted.out).containsPattern("# vllm: " + numReplicas + " servers? with \\d x " + gpu + "\n");
         assertThat(folder.resolve("compose.yaml")).content().contains("vllm-" + (numReplicas - 1) + ":\n");
+    }
+
+    /** Of an adopted server, whose GPUs hold so much. */
+    @Test
+    void sizeOfTheKvCache_isNotThatOfOtherGpus() throws IOException {
+        var file = Files.writeString(directory.resolve("blocks.conf"), PLAN + "\nplan.candidates.gpus = [h100-sxm]\n");
+        var scenario = Files.writeString(directory.resolve("adopted.conf"), "kv-cache.num-gpu-blocks = 11180\n");
+        Files.writeString(file, "\nplan.scenario = \"" + scenario + "\"\n", StandardOpenOption.APPEND);
+
+        var fixed = call("plan", file.toString(), "--requests", "60");
+        var own = call("plan", file.toString(), "--requests", "60", "--set", "kv-cache.num-gpu-blocks=auto");
+
+        assertThat(fixed.err)
+                .contains("all candidates have kv-cache.num-gpu-blocks = 11180; --set kv-cache.num-gpu-blocks=auto"
+                        + " takes what the GPUs of each hold");
+        assertThat(own.err).doesNotContain("num-gpu-blocks");
     }
 
     @Test

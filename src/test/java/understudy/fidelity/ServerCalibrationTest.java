@@ -63,7 +63,7 @@ final class ServerCalibrationTest {
                         }
                         assertThat((double) found.stepNanos(batch.build()))
                                 .as(prefill + "@" + context + " and " + decodes + "@" + decodeContext)
-                                .isCloseTo(HIDDEN.stepNanos(batch.build()), Percentage.withPercentage(2));
+                                .isCloseTo((double) HIDDEN.stepNanos(batch.build()), Percentage.withPercentage(2));
                     }
                 }
             }

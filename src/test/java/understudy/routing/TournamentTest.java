@@ -14,7 +14,8 @@ final class TournamentTest {
 
     @Test
     void first_isTheLowestIndexAmongEquals() {
-        var tournament = new Tournament((one, other) -> 0);
+        var loads = new int[5];
+        var tournament = new Tournament((one, other) -> Integer.compare(loads[one], loads[other]));
         for (int replica = 4; replica >= 0; replica--) {
             tournament.update(replica, true);
         }

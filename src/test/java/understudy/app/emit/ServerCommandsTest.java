@@ -90,9 +90,10 @@ final class ServerCommandsTest {
                     """)
     void settingOfVllm_isAFlag(String setting, String flag) {
         var settings = new LinkedHashMap<String, String>();
-        String[] parts = setting.split(" = ");
-        settings.put(parts[0], parts[1]);
-        if (parts[1].equals("ngram")) {
+        String key = key(setting);
+        String value = value(setting);
+        settings.put(key, value);
+        if (value.equals("ngram")) {
             settings.put("engine.async-scheduling", "false");
             settings.put("engine.speculative.synthetic-acceptance-length", "1.5");
         }
@@ -109,9 +110,8 @@ final class ServerCommandsTest {
                     """)
     void settingOfSglang_isAFlag(String setting, String flag) {
         var settings = new LinkedHashMap<>(Map.of("engine.kind", "sglang"));
-        String[] parts = setting.split(" = ");
-        settings.put(parts[0], parts[1]);
-        if (parts[0].contains("hicache")) {
+        settings.put(key(setting), value(setting));
+        if (setting.contains("hicache")) {
             settings.put("engine.sglang.enable-hierarchical-cache", "true");
         }
 
@@ -158,6 +158,14 @@ final class ServerCommandsTest {
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining("engine.kind")
                 .hasMessageContaining("must be one of vllm, sglang");
+    }
+
+    private static String key(String setting) {
+        return setting.substring(0, setting.indexOf(" = "));
+    }
+
+    private static String value(String setting) {
+        return setting.substring(setting.indexOf(" = ") + 3);
     }
 
     private static ServerCommand only(Map<String, String> settings) {
