@@ -74,7 +74,8 @@ final class JsonFlags {
 
     private void putIfGiven(JsonNode value, String setting) {
         if (!value.isMissingNode() && !value.isNull()) {
-            settings.putIfAbsent(setting, value.asText().toLowerCase(Locale.ROOT));
+            settings.putIfAbsent(
+                    setting, value.asText().toLowerCase(Locale.ROOT).replace('_', '-'));
         }
     }
 

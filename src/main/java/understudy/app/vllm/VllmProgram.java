@@ -2,9 +2,11 @@ package understudy.app.vllm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import understudy.app.emit.ServerProgram;
 import understudy.app.flags.FlagJson;
@@ -69,6 +71,10 @@ public final class VllmProgram implements ServerProgram {
         if (connector().equals(changed.get(CONNECTOR))) {
             putJson("kv-transfer-config", transfer(changed), flags);
         }
+        var graphs = graphs(changed);
+        if (!graphs.isEmpty()) {
+            putJson("compilation-config", graphs, flags);
+        }
         FlagJson.kvEvents(changed).ifPresent(events -> putJson("kv-events-config", events, flags));
         return flags;
     }
@@ -81,6 +87,19 @@ public final class VllmProgram implements ServerProgram {
         var speculation = JSON.createObjectNode()
                 .put("method", changed.getOrDefault(METHOD, "").replace('-', '_'));
         return speculation.put("num_speculative_tokens", Integer.parseInt(changed.getOrDefault(NUM_DRAFTS, "3")));
+    }
+
+    private static ObjectNode graphs(Map<String, String> changed) {
+        var graphs = JSON.createObjectNode();
+        String mode = changed.get("engine.cudagraph-mode");
+        if (mode != null) {
+            graphs.put("cudagraph_mode", mode.toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+        String sizes = changed.get("engine.cudagraph-capture-sizes");
+        if (sizes != null) {
+            graphs.putRawValue("cudagraph_capture_sizes", new RawValue(sizes));
+        }
+        return graphs;
     }
 
     private static ObjectNode transfer(Map<String, String> changed) {

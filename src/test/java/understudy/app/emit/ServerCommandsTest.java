@@ -86,6 +86,9 @@ final class ServerCommandsTest {
                     latency.tensor-parallel-size = 2                 | --tensor-parallel-size=2
                     latency.dtype = fp8                              | --quantization=fp8
                     engine.speculative.method = ngram                | --speculative-config={"method":"ngram","num_speculative_tokens":3}
+                    engine.cudagraph-mode = full-decode-only         | --compilation-config={"cudagraph_mode":"FULL_DECODE_ONLY"}
+                    engine.cudagraph-mode = none                     | --compilation-config={"cudagraph_mode":"NONE"}
+                    engine.cudagraph-capture-sizes = [1,2,4]         | --compilation-config={"cudagraph_capture_sizes":[1,2,4]}
                     kv-cache.kv-events.enable-kv-cache-events = true | --kv-events-config={"enable_kv_cache_events":true}
                     """)
     void settingOfVllm_isAFlag(String setting, String flag) {

@@ -73,7 +73,7 @@ final class VllmSettingsTest {
         String json = "{\"cudagraph_mode\": \"FULL_DECODE_ONLY\", \"cudagraph_capture_sizes\": [1, 8]}";
 
         assertThat(of("Qwen/Qwen3-8B", "--compilation-config", json).settings())
-                .containsEntry("engine.cudagraph-mode", "full_decode_only")
+                .containsEntry("engine.cudagraph-mode", "full-decode-only")
                 .containsEntry("engine.cudagraph-capture-sizes", "[1,8]");
         assertThat(of("Qwen/Qwen3-8B", "-cc.cudagraph_mode=PIECEWISE", "--max-cudagraph-capture-size", "2048")
                         .settings())
