@@ -16,8 +16,12 @@ final class PythonValue {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final Pattern NUMBER = Pattern.compile("-?\\d+(\\.\\d+)?([eE][-+]?\\d+)?");
 
+    /** What is nested deeper is no value that an engine prints, and is passed over with the rest of its line. */
+    private static final int MAX_DEPTH = 64;
+
     private final String text;
     private int next;
+    private int depth;
 
     private PythonValue(String text) {
         this.text = text;
@@ -36,7 +40,12 @@ final class PythonValue {
 
     private JsonNode value() {
         skipBlanks();
-        return switch (peek()) {
+        if (depth == MAX_DEPTH) {
+            next = text.length();
+            return NODES.nullNode();
+        }
+        depth++;
+        var value = switch (peek()) {
             case '{' -> braced();
             case '[' -> list(']');
             case '(' -> list(')');
@@ -44,25 +53,39 @@ final class PythonValue {
             case '<' -> NODES.textNode(angled());
             default -> word();
         };
+        depth--;
+        return value;
     }
 
     /** A set has values alone, and is a list here. */
     private JsonNode braced() {
-        int start = next++;
-        skipBlanks();
-        if (peek() == '}') {
-            next++;
-            return NODES.objectNode();
-        }
-        value();
-        skipBlanks();
-        boolean isSet = peek() == ',' || peek() == '}';
-        next = start;
-        if (isSet) {
+        if (isSet()) {
             return list('}');
         }
         next++;
         return fields(':', '}');
+    }
+
+    /** Returns whether a comma or the end stands behind the first element of the braces, and no colon. */
+    private boolean isSet() {
+        int brackets = 0;
+        char quote = 0;
+        for (int i = next + 1; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (quote != 0) {
+                i += c == '\\' ? 1 : 0;
+                quote = c == quote ? 0 : quote;
+            } else if (c == '\'' || c == '"') {
+                quote = c;
+            } else if (brackets == 0 && ":,}".indexOf(c) >= 0) {
+                return c == ',' || (c == '}' && !text.substring(next + 1, i).isBlank());
+            } else if ("([{<".indexOf(c) >= 0) {
+                brackets++;
+            } else if (")]}>".indexOf(c) >= 0) {
+                brackets--;
+            }
+        }
+        return false;
     }
 
     private ArrayNode list(char end) {

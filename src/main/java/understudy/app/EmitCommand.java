@@ -68,14 +68,15 @@ final class EmitCommand extends ConsoleCommand {
     private final ScenarioOptions options = new ScenarioOptions();
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() {
         var files = files(scenario, options.load(scenario, Map.of()), format("--as", format));
         if (folder == null && files.size() == 1) {
             files.values().forEach(text -> console().out().print(text));
         } else {
             var place = folder == null ? Path.of(FOLDER) : folder;
             requireFolder("--dir", place);
-            write(files, place, console().out());
+            int written = console().write(() -> write(files, place, console().out()));
+            return Math.max(written, console().flush());
         }
         return console().flush();
     }
@@ -120,10 +121,7 @@ final class EmitCommand extends ConsoleCommand {
         Files.createDirectories(folder);
         for (var file : files.entrySet()) {
             var path = folder.resolve(file.getKey());
-            try (var written = new NewFile(path)) {
-                written.writer().write(file.getValue());
-                written.keep();
-            }
+            NewFile.write(path, file.getValue());
             out.println(path);
         }
     }

@@ -34,6 +34,14 @@ final class NewFile implements Closeable {
                 isThrough ? StandardOpenOption.WRITE : StandardOpenOption.CREATE_NEW);
     }
 
+    /** Writes a whole file. */
+    static void write(Path file, String text) throws IOException {
+        try (var written = new NewFile(file)) {
+            written.writer().write(text);
+            written.keep();
+        }
+    }
+
     Writer writer() {
         return writer;
     }

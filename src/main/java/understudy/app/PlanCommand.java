@@ -1,7 +1,6 @@
 package understudy.app;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -176,7 +175,8 @@ final class PlanCommand extends ConsoleCommand {
             int written = write(output, plan, report);
             var winner = report.winner();
             if (format != null && winner.isPresent()) {
-                emit(format, plan, job, winner.get().candidate().settings());
+                var own = winner.get().candidate().settings();
+                written = Math.max(written, console().write(() -> emit(format, plan, job, own)));
             }
             return written;
         } catch (ClusterExecutor.ClusterEndedException e) {
@@ -266,7 +266,7 @@ final class PlanCommand extends ConsoleCommand {
         int inFile = winnerFile == null
                 ? 0
                 : console()
-                        .write(() -> Files.writeString(
+                        .write(() -> NewFile.write(
                                 Path.of(winnerFile),
                                 scenarioText(plan, winner.get().candidate().settings(), Path.of(winnerFile))));
         return Math.max(written, inFile);
