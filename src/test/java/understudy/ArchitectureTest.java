@@ -74,7 +74,7 @@ final class ArchitectureTest {
             Set.of("host", "conform"),
             Set.of("api"),
             Set.of("scenario"),
-            Set.of("sweep", "plan", "bench", "fuzz", "fidelity", "adopt", "testkit"),
+            Set.of("sweep", "plan", "bench", "fuzz", "fidelity", "adopt", "chaos", "testkit"),
             Set.of("app"));
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -99,6 +99,8 @@ final class ArchitectureTest {
             "describe",
             "adopt",
             "plan",
+            "chaos.evidence",
+            "chaos.law",
             "transfer");
 
     static Stream<Set<String>> floors() {

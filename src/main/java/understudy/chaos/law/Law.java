@@ -1,0 +1,21 @@
+package understudy.chaos.law;
+
+import java.util.List;
+import understudy.chaos.evidence.Evidence;
+
+/** Statement about what a gateway does, which the evidence of a scenario keeps or breaks. */
+public interface Law {
+    /** Returns the name by which scenarios choose the law, such as {@code tokens-in-order}. */
+    String name();
+
+    /** Returns the law as a sentence for a reader of the score card. */
+    String statement();
+
+    /**
+     * Judges a scenario.
+     *
+     * @param evidence all that the scenario left behind
+     * @return each breach, in the order of its time; empty if the law was kept
+     */
+    List<Breach> judge(Evidence evidence);
+}
