@@ -59,6 +59,8 @@ public record ClientCall(
         /** Without a connection to the gateway. */
         UNREACHABLE,
         /** Not at all within the client's patience. */
-        TIMED_OUT
+        TIMED_OUT,
+        /** By the client, which left before the end because the scenario wants it. */
+        LEFT_BY_CLIENT
     }
 }
