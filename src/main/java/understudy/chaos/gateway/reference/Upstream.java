@@ -8,10 +8,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.ClientTransport;
 import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.OutgoingConnection;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.settings.ClientConnectionSettings;
 import org.apache.pekko.stream.SharedKillSwitch;
+import org.apache.pekko.stream.javadsl.Flow;
+import org.apache.pekko.stream.javadsl.Keep;
 import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
@@ -28,7 +33,7 @@ final class Upstream {
     private final WrongDecision wrong;
 
     /**
-     * An answer of which the first bytes are there.
+     * An answer of which the first bytes are there, or may have been.
      *
      * @param head status and headers
      * @param body all bytes, which must be read
@@ -42,7 +47,7 @@ final class Upstream {
 
     /** Sends a request; completes when the first bytes of the answer are there. */
     CompletionStage<Begun> send(URI replica, HttpRequest request, SharedKillSwitch kill) {
-        return head(replica, request, kill).thenCompose(head -> begun(head, kill));
+        return head(replica, request, kill).thenCompose(this::begun);
     }
 
     /** Sends a request; completes with the head of the answer. */
@@ -52,23 +57,50 @@ final class Upstream {
         if (wrong == WrongDecision.LEAKS_CONNECTIONS) {
             requests = requests.concat(Source.maybe());
         }
-        var ended = requests.via(Http.get(system)
-                        .connectionTo(replica.getHost())
-                        .toPort(replica.getPort())
-                        .http())
-                .via(kill.flow())
-                .runWith(Sink.foreach(head::complete), system);
+        var ended = requests.via(connection(replica, kill)).runWith(Sink.foreach(head::complete), system);
         SameThread.after(ended)
                 .whenComplete((done, failure) -> head.completeExceptionally(
                         failure == null ? new IOException("closed before the head") : failure));
         return head.orTimeout(patience().toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private CompletionStage<Begun> begun(HttpResponse head, SharedKillSwitch kill) {
+    private Flow<HttpRequest, HttpResponse, ?> connection(URI replica, SharedKillSwitch kill) {
+        var settings =
+                ClientConnectionSettings.create(system.classicSystem()).withTransport(new KillableTransport(kill));
+        return Http.get(system)
+                .connectionTo(replica.getHost())
+                .toPort(replica.getPort())
+                .withClientConnectionSettings(settings)
+                .http();
+    }
+
+    /** TCP connection that ends when told to, in whatever state HTTP is. */
+    private static final class KillableTransport extends ClientTransport {
+        private final SharedKillSwitch kill;
+
+        KillableTransport(SharedKillSwitch kill) {
+            this.kill = kill;
+        }
+
+        @Override
+        public Flow<ByteString, ByteString, CompletionStage<OutgoingConnection>> connectTo(
+                String host,
+                int port,
+                ClientConnectionSettings settings,
+                org.apache.pekko.actor.ActorSystem classicSystem) {
+            var tcp = ClientTransport.TCP().connectTo(host, port, settings, classicSystem);
+            return Flow.<ByteString>create()
+                    .via(kill.flow())
+                    .viaMat(tcp, Keep.right())
+                    .via(kill.flow());
+        }
+    }
+
+    /** A failure may overtake the bytes before it, so that it is not known whether there were any. */
+    private CompletionStage<Begun> begun(HttpResponse head) {
         var first = head.entity()
                 .withoutSizeLimit()
                 .getDataBytes()
-                .via(kill.flow())
                 .initialTimeout(patience())
                 .idleTimeout(patience())
                 .prefixAndTail(1)

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import understudy.chaos.gateway.GatewayUnderTest.Backend;
 
@@ -41,6 +42,15 @@ final class ScriptedReplica implements AutoCloseable {
         Call event(String data) throws IOException {
             String event = "data: " + data + "\n\n";
             return write(Integer.toHexString(event.length()) + "\r\n" + event + "\r\n");
+        }
+
+        /** Waits until what was written has been read, before the connection breaks. */
+        void pause() {
+            try {
+                TimeUnit.MILLISECONDS.sleep(300);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         void end() throws IOException {
