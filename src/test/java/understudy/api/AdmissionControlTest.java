@@ -49,11 +49,18 @@ final class AdmissionControlTest {
         return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    private static void assertRefused(CompletableFuture<HttpResponse<String>> call, String body) {
-        var response = call.join();
+    private static void assertServed(CompletableFuture<HttpResponse<String>> call) {
+        assertThat(call)
+                .succeedsWithin(Duration.ofSeconds(20))
+                .extracting(HttpResponse::statusCode)
+                .isEqualTo(200);
+    }
 
-        assertThat(response.statusCode()).isEqualTo(503);
-        assertThat(response.body()).isEqualTo(body);
+    private static void assertRefused(CompletableFuture<HttpResponse<String>> call, String body) {
+        assertThat(call).succeedsWithin(Duration.ofSeconds(20)).satisfies(response -> {
+            assertThat(response.statusCode()).isEqualTo(503);
+            assertThat(response.body()).isEqualTo(body);
+        });
     }
 
     /** Two requests are in, one for each replica; the third is too many for the server, until one of them has ended. */
@@ -67,15 +74,15 @@ final class AdmissionControlTest {
 
             assertRefused(post(cluster, ONE_TOKEN), BUSY);
             cluster.advance(Duration.ofMillis(100));
-            assertThat(first.join().statusCode()).isEqualTo(200);
+            assertServed(first);
             // Of 2 one is left: a call with two answers is one too many.
             assertRefused(post(cluster, "\"prompt\": [1, 2, 3], \"max_tokens\": 1, \"n\": 2"), BUSY);
             var fourth = post(cluster, ONE_TOKEN);
             cluster.awaitRequests(3);
             cluster.advance(Duration.ofSeconds(10));
 
-            assertThat(second.join().statusCode()).isEqualTo(200);
-            assertThat(fourth.join().statusCode()).isEqualTo(200);
+            assertServed(second);
+            assertServed(fourth);
             assertThat(cluster.metric("vllm:admission_rejections_total", "reason=\"max_num_queued_reqs\""))
                     .isEqualTo(2);
             assertThat(cluster.metric("vllm:admission_rejections_total", "reason=\"max_num_queued_tokens\""))
@@ -104,9 +111,9 @@ final class AdmissionControlTest {
             cluster.awaitRequests(3);
             cluster.advance(Duration.ofSeconds(20));
 
-            assertThat(first.join().statusCode()).isEqualTo(200);
-            assertThat(second.join().statusCode()).isEqualTo(200);
-            assertThat(third.join().statusCode()).isEqualTo(200);
+            assertServed(first);
+            assertServed(second);
+            assertServed(third);
             assertThat(cluster.metric("vllm:admission_rejections_total", "reason=\"max_num_queued_tokens\""))
                     .isEqualTo(1);
         }
