@@ -248,7 +248,6 @@ final class ArchitectureTest {
                         "understudy.runtime",
                         "understudy.api",
                         "understudy.api.http",
-                        "understudy.chaos.gateway.reference",
                         "understudy.sweep.remote")
                 .should()
                 .dependOnClassesThat()
