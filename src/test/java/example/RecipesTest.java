@@ -26,7 +26,7 @@ final class RecipesTest {
     private static final Path PAGE = Path.of(".github/CONTRIBUTING.md");
     private static final Path MAIN = Path.of("src/main/java/understudy");
     private static final List<Path> ROOTS = List.of(Path.of("."), MAIN, Path.of("src/test/java/understudy"));
-    private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern BLOCK = Pattern.compile("```(?:java|hocon)\n(.*?)```", Pattern.DOTALL);
     private static final Pattern ROW = Pattern.compile("^\\| `([^`]+\\.(?:java|conf))`.*", Pattern.MULTILINE);
 
     @TempDir
@@ -51,8 +51,8 @@ final class RecipesTest {
     void code_isThatOfTheFileInItsFirstLine(String block) throws IOException {
         var lines = block.split("\n", 2);
 
-        assertThat(lines[0]).startsWith("// ");
-        assertThat(words(Files.readString(file(lines[0].substring("// ".length())))))
+        assertThat(lines[0]).matches("(//|#) .*");
+        assertThat(words(Files.readString(file(lines[0].replaceFirst("^\\S+ ", "")))))
                 .contains(words(lines[1]));
     }
 

@@ -53,6 +53,7 @@ public final class Understudy {
         COMMANDS.put("emit", EmitCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
+        COMMANDS.put("versions", VersionsCommand.class);
         COMMANDS.put("completion", CompletionCommand.class);
         COMMANDS.put("man", ManCommand.class);
         COMMANDS.put("help", HelpCommand.class);

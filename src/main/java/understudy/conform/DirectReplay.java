@@ -72,7 +72,7 @@ public final class DirectReplay {
 
     private StepDecision decide(int step) {
         var plan = engine.plan(step);
-        var summary = PlanSummary.of(plan, planner, run.config().reportsResumedAsNew());
+        var summary = PlanSummary.of(plan, planner);
         var before = state;
         state = kvCache.snapshot(summary.runningHandles());
         int numHashed = kvCache.blockHashes().length;

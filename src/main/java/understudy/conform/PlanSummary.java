@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
 import understudy.engine.vllm.StepPlanner;
@@ -19,7 +18,7 @@ import understudy.kvcache.KvSnapshot;
  * @param scheduled tokens by request, in scheduling order
  * @param drafts those of them that are drafts, by request
  * @param preempted requests that lost their blocks, sorted
- * @param admitted requests that were admitted for the first time, in order
+ * @param admitted requests that were admitted for the first time, in order, or all that count as such
  * @param resumed requests that were admitted again, in order
  * @param running running requests, in order
  * @param runningHandles their handles in the KV cache
@@ -38,7 +37,7 @@ public record PlanSummary(
             new PlanSummary(Map.of(), Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 
     /** Writes down a plan that has just been made. */
-    public static PlanSummary of(StepPlan plan, StepPlanner planner, boolean reportsResumedAsNew) {
+    public static PlanSummary of(StepPlan plan, StepPlanner planner) {
         var scheduled = new LinkedHashMap<String, Integer>();
         var drafts = new LinkedHashMap<String, Integer>();
         for (int i = 0; i < plan.size(); i++) {
@@ -57,12 +56,8 @@ public record PlanSummary(
                 scheduled,
                 drafts,
                 names(plan.preempted()).stream().sorted().toList(),
-                reportsResumedAsNew
-                        ? Stream.of(plan.admitted(), plan.resumed())
-                                .flatMap(each -> names(each).stream())
-                                .toList()
-                        : names(plan.admitted()),
-                reportsResumedAsNew ? List.of() : names(plan.resumed()),
+                names(plan.admitted()),
+                names(plan.resumed()),
                 running,
                 new IntImmutableList(handles));
     }

@@ -4,6 +4,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputPlan;
@@ -13,6 +14,7 @@ import understudy.engine.SamplingParams;
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.vllm.LongPrefillCap;
 import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.SchedulerConfigBuilder;
@@ -62,7 +64,7 @@ public record RecordedRun(
      * Settings, as vLLM names them.
      *
      * @param maxLoras most different adapters in one step, or 0 for no limit
-     * @param reportsResumedAsNew whether requests admitted again count as new (vLLM {@code v2_model_runner})
+     * @param countsResumedAsNew whether requests admitted again count as new (vLLM {@code v2_model_runner})
      * @param notReplayed names of those settings that cannot be replayed; then the steps of the recording are not read
      */
     @RecordBuilder
@@ -81,7 +83,7 @@ public record RecordedRun(
             SpeculationConfig speculation,
             int maxLoras,
             int pipelineParallelSize,
-            boolean reportsResumedAsNew,
+            boolean countsResumedAsNew,
             @Nullable KvGroups groups,
             List<String> notReplayed) {}
 
@@ -145,7 +147,7 @@ public record RecordedRun(
         return SchedulerConfigBuilder.builder()
                 .maxNumSeqs(config.maxNumSeqs())
                 .maxNumBatchedTokens(config.maxNumBatchedTokens())
-                .longPrefillTokenThreshold(config.longPrefillTokenThreshold())
+                .longPrefills(LongPrefillCap.of(config.longPrefillTokenThreshold()))
                 .enableChunkedPrefill(config.enableChunkedPrefill())
                 .reserveFullSequence(true)
                 .policy(config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS)
@@ -156,6 +158,8 @@ public record RecordedRun(
                 .loras(LoraConfig.ofSlots(config.maxLoras()))
                 .pipelineParallelSize(config.pipelineParallelSize())
                 .speculation(config.speculation())
+                .countsResumedAsNew(config.countsResumedAsNew())
+                .knownBugs(Set.of())
                 .build();
     }
 

@@ -34,7 +34,7 @@ final class RecordedSettings {
                 .speculation(speculation(config))
                 .maxLoras(config.number("max_loras", 0, 0))
                 .pipelineParallelSize(config.number("pipeline_parallel_size", 1, 1))
-                .reportsResumedAsNew(config.bool("v2_model_runner", false))
+                .countsResumedAsNew(config.bool("v2_model_runner", false))
                 .groups(groups(config))
                 .notReplayed(notReplayed(config))
                 .build();

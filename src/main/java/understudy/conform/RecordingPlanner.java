@@ -60,7 +60,6 @@ final class RecordingPlanner implements Engine {
     private final RecordedDrafts device;
     private final KvCache memory;
     private final Listener listener;
-    private final boolean reportsResumedAsNew;
     private final ReplayedEvents kvEvents;
     private KvSnapshot before;
     private Phase phase = Phase.OVER;
@@ -77,7 +76,6 @@ final class RecordingPlanner implements Engine {
     RecordingPlanner(RecordedRun run, Listener listener) {
         this.listener = listener;
         config = run.schedulerConfig();
-        reportsResumedAsNew = run.config().reportsResumedAsNew();
         planner = new StepPlanner(config, run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
@@ -222,7 +220,7 @@ final class RecordingPlanner implements Engine {
             return new StepPlan();
         }
         var plan = planner.plan();
-        onPlanned(PlanSummary.of(plan, planner, reportsResumedAsNew), plan.step());
+        onPlanned(PlanSummary.of(plan, planner), plan.step());
         return plan;
     }
 

@@ -12,6 +12,7 @@ import understudy.settings.Section;
 /** Those sizes of an engine that follow from each other and from the hardware, where the scenario leaves them open. */
 public final class EngineSizes {
     static final String MAX_NUM_SEQS = "max-num-seqs";
+    private static final String MAX_NUM_ACTIVE_SEQS = "max-num-active-seqs";
     public static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     static final String MAX_MODEL_LEN = "max-model-len";
     static final String NUM_GPU_BLOCKS = "num-gpu-blocks";
@@ -37,6 +38,7 @@ public final class EngineSizes {
     private final PrefixUnit prefixUnit;
     private final int blockSize;
     private final boolean chunksPrefills;
+    private final PerformanceMode mode;
     private final OptionalInt givenSeqs;
     private final OptionalInt givenBatchedTokens;
     private final OptionalInt givenModelLen;
@@ -64,6 +66,7 @@ public final class EngineSizes {
         this.prefixUnit = prefixUnit;
         blockSize = kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE);
         chunksPrefills = engine.bool("enable-chunked-prefill");
+        mode = mode(engine);
         givenSeqs = engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS);
         givenBatchedTokens = engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
         givenModelLen = engine.numberOrAuto(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
@@ -131,6 +134,11 @@ public final class EngineSizes {
                         .maxTokens(numGpuBlocks - 1, givenModelLen.orElse(hardware.defaultMaxModelLen()));
     }
 
+    /** Returns whether there is a group of states, as Mamba layers have them. */
+    boolean hasStates() {
+        return groups.stream().anyMatch(group -> group.kind() == KvGroup.Kind.MAMBA);
+    }
+
     /** Returns the stages of a replica. */
     public int pipelineParallelSize() {
         return hardware.pipelineParallelSize();
@@ -170,7 +178,7 @@ public final class EngineSizes {
     }
 
     private int usualBudget(int maxModelLen) {
-        int usual = hardware.defaultMaxNumBatchedTokens();
+        int usual = hardware.defaultMaxNumBatchedTokens() * mode.batchFactor();
         return chunksPrefills ? usual : Math.max(usual, maxModelLen);
     }
 
@@ -194,7 +202,7 @@ public final class EngineSizes {
 
     /** As in vLLM, a default gives way to a smaller token budget, and a number of the user's does not. */
     public int maxNumSeqs() {
-        return maxNumSeqs(givenSeqs, givenBatchedTokens, hardware);
+        return maxNumSeqs(givenSeqs, givenBatchedTokens, hardware, mode);
     }
 
     /** Returns the same where nothing else of an engine's sizes is asked for. */
@@ -202,11 +210,28 @@ public final class EngineSizes {
         return maxNumSeqs(
                 engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS),
                 engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS),
-                hardware);
+                hardware,
+                mode(engine));
     }
 
-    private static int maxNumSeqs(OptionalInt givenSeqs, OptionalInt givenBatchedTokens, Hardware hardware) {
-        return givenSeqs.orElseGet(() -> Math.min(hardware.defaultMaxNumSeqs(), givenBatchedTokens.orElse(MAX_SEQS)));
+    private static int maxNumSeqs(
+            OptionalInt givenSeqs, OptionalInt givenBatchedTokens, Hardware hardware, PerformanceMode mode) {
+        return givenSeqs.orElseGet(
+                () -> Math.min(hardware.defaultMaxNumSeqs() * mode.batchFactor(), givenBatchedTokens.orElse(MAX_SEQS)));
+    }
+
+    /** Returns what defaults are chosen for. */
+    public static PerformanceMode mode(Section engine) {
+        return engine.choice(PerformanceMode.KEY, PerformanceMode.class);
+    }
+
+    /** Returns the most requests in the running list if that is less than there are places, or 0. */
+    public int maxNumActiveSeqs() {
+        int maxNumActiveSeqs = engine.wholeNumber(MAX_NUM_ACTIVE_SEQS, 0, MAX_SEQS);
+        if (maxNumActiveSeqs > maxNumSeqs()) {
+            throw engine.unusable(MAX_NUM_ACTIVE_SEQS, "must be at most max-num-seqs, which is " + maxNumSeqs());
+        }
+        return maxNumActiveSeqs;
     }
 
     /** The defaults and checks of vLLM's {@code EngineArgs}. */

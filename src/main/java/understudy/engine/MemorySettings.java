@@ -14,6 +14,8 @@ import understudy.settings.Section;
 
 /** The section {@code kv-cache} of engines whose memory is made of blocks, and what {@code engine} says of it. */
 public final class MemorySettings {
+    private static final String PREFIX_CACHING = "enable-prefix-caching";
+
     private MemorySettings() {}
 
     /** Work that requests of one step share. */
@@ -41,7 +43,7 @@ public final class MemorySettings {
         return KvBlocksBuilder.builder()
                 .hasher(hasher(kvCache, sizes.hashBlockSize()))
                 .numGpuBlocks(numGpuBlocks)
-                .enablePrefixCaching(kvCache.bool("enable-prefix-caching"))
+                .enablePrefixCaching(cachesPrefixes(kvCache, sizes.hasStates()))
                 .maxModelLen(maxModelLen)
                 .watermarkBlocks((int) (engine.number("watermark", 0, 1) * numGpuBlocks))
                 .recordsEvents(recordsEvents)
@@ -55,13 +57,27 @@ public final class MemorySettings {
     }
 
     /**
+     * Reads whether prefixes are cached.
+     *
+     * @param hasStates whether the model has layers with a state, as Mamba's
+     */
+    public static boolean cachesPrefixes(Section kvCache, boolean hasStates) {
+        return switch (kvCache.text(PREFIX_CACHING).replace('_', '-')) {
+            case "true", "yes", "on" -> true;
+            case "false", "no", "off" -> false;
+            case "except-mamba" -> !hasStates;
+            default -> throw kvCache.unusable(PREFIX_CACHING, "must be true, false or except-mamba");
+        };
+    }
+
+    /**
      * Reads whether requests of one step share anything.
      *
+     * @param cachesPrefixes whether prefixes are cached
      * @param family name of the family
      * @param own the only value that the family takes besides {@code auto} and {@code off}
      */
-    public static boolean sharesWithinStep(Section engine, Section kvCache, String family, Dedup own) {
-        boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
+    public static boolean sharesWithinStep(Section engine, boolean cachesPrefixes, String family, Dedup own) {
         var wanted = engine.choice("dedup", Dedup.class);
         if (wanted == Dedup.AUTO || wanted == Dedup.OFF) {
             return wanted == Dedup.AUTO;

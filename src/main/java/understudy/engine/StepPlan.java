@@ -113,12 +113,12 @@ public class StepPlan {
         return preempted;
     }
 
-    /** Returns the requests admitted for the first time. */
+    /** Returns the requests admitted for the first time, or all that count as such. */
     public final List<EngineRequest> admitted() {
         return admitted;
     }
 
-    /** Returns the requests admitted again after a preemption. */
+    /** Returns the requests admitted again after a preemption, unless they count as new. */
     public final List<EngineRequest> resumed() {
         return resumed;
     }
@@ -215,14 +215,15 @@ public class StepPlan {
         requests.size(size);
     }
 
-    /** Removes a request, if it was scheduled and listed. */
-    public final void unschedule(EngineRequest request) {
+    /** Removes a request, if it was scheduled and listed, and returns whether it was. */
+    public final boolean unschedule(EngineRequest request) {
         int index = requests.indexOf(request);
         if (index >= 0) {
             totalTokens -= numTokens[index];
             requests.remove(index);
             System.arraycopy(numTokens, index + 1, numTokens, index, requests.size() - index);
         }
+        return index >= 0;
     }
 
     /** Adds a request that has lost its blocks. */
@@ -233,6 +234,12 @@ public class StepPlan {
     /** Adds a request that is admitted: for the first time, or again. */
     public final void admit(EngineRequest request, boolean isAgain) {
         (isAgain ? resumed : admitted).add(request);
+    }
+
+    /** Lists the requests that are admitted again as new, behind those that are. */
+    public final void countResumedAsNew() {
+        admitted.addAll(resumed);
+        resumed.clear();
     }
 
     /** Fixes how many of the tokens of a listed request are drafts; to be told of all if of any. */

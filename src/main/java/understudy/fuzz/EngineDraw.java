@@ -44,6 +44,7 @@ final class EngineDraw {
             drawPrefixes();
             drawSpeculation();
             drawLoras();
+            drawVersion();
         }
         return numTokens();
     }
@@ -106,6 +107,14 @@ final class EngineDraw {
         draft.maybePick("engine.lora.load-time", "0ms", "1s");
         draft.set("workload.loras.count", dice.between(1, 8));
         draft.maybePick("workload.loras.base-share", 0.5);
+    }
+
+    /** Draws rules that only some versions of vLLM have. */
+    private void drawVersion() {
+        draft.maybePick("engine.cap-lone-prefills", false);
+        draft.maybePick("engine.long-prefill-token-threshold-adaptive", true);
+        draft.maybePick("engine.max-num-active-seqs", 1);
+        draft.maybePick("engine.resumed-as-new", true);
     }
 
     private void drawPrefixes() {

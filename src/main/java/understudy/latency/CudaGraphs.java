@@ -43,7 +43,16 @@ public final class CudaGraphs {
 
     /** Returns vLLM's: of 1, 2 and 4 tokens, multiples of 8 up to 256, and of 16 beyond ({@code VllmConfig}). */
     public static CudaGraphs upTo(int maxTokens, Mode mode) {
-        var all = concat(IntStream.of(1, 2, 4), multiples(8, 8, FINE_MAX), multiples(16, FINE_MAX + 16, maxTokens));
+        return of(IntStream.of(1, 2, 4), maxTokens, mode);
+    }
+
+    /** Returns the same with each size up to 32, as vLLM has them with {@code --performance-mode interactivity}. */
+    public static CudaGraphs finelyUpTo(int maxTokens, Mode mode) {
+        return of(IntStream.rangeClosed(1, 32), maxTokens, mode);
+    }
+
+    private static CudaGraphs of(IntStream smallest, int maxTokens, Mode mode) {
+        var all = concat(smallest, multiples(8, 8, FINE_MAX), multiples(16, FINE_MAX + 16, maxTokens));
         return ofSizes(Arrays.stream(all).filter(size -> size <= maxTokens), mode);
     }
 

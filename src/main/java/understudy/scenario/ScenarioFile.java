@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.family.EngineSettings;
@@ -23,9 +24,9 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /**
- * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
- * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the
- * jar.
+ * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, the defaults of
+ * {@code engine.version}, {@code understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on
+ * disk is looked for in the jar.
  */
 public final class ScenarioFile {
     private static final Section NOTHING = Section.of(Map.of());
@@ -66,20 +67,32 @@ public final class ScenarioFile {
         var groupFlags = new GroupFlags(flags);
         var fromFlags = fromFlags(groupFlags.others(), options);
         knownKeys.check(fromFlags);
-        var merged = fromFlags
-                .withFallback(fromEnvironment())
-                .withFallback(scenario)
-                .withFallback(Defaults.SCENARIO)
-                .resolve();
+        var given = fromFlags.withFallback(fromEnvironment()).withFallback(scenario);
+        var plain = given.withFallback(Defaults.SCENARIO).resolve();
         // Only now are all ${...} of the file known, and with them its keys.
-        knownKeys.check(scenario.resolveWith(merged));
-        return groupFlags.apply(merged);
+        knownKeys.check(scenario.resolveWith(plain));
+        var merged = groupFlags.apply(VersionDefaults.under(given, plain));
+        return VersionDefaults.ofGroups(merged, given.resolveWith(plain));
+    }
+
+    /** Returns what the user gives, by key: flags, environment variables and the file, its groups among them. */
+    public SortedMap<String, String> given(@Nullable String file, Map<String, String> flags) {
+        return Hocon.checked(file == null ? "--set" : file, () -> {
+            var merged = merged(file, flags, Map.of());
+            var sources = fromFlags(new GroupFlags(flags).others(), Map.of())
+                    .withFallback(fromEnvironment())
+                    .withFallback(file == null ? NOTHING : read(file));
+            var given = new TreeMap<>(sources.resolveWith(merged).values());
+            merged.sections("cluster.groups").forEach(group -> given.putAll(group.values()));
+            return given;
+        });
     }
 
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
     public Section load(Section settings) {
         knownKeys.check(settings);
-        return settings.withFallback(Defaults.SCENARIO).resolve();
+        var plain = settings.withFallback(Defaults.SCENARIO).resolve();
+        return VersionDefaults.ofGroups(VersionDefaults.under(settings, plain), settings.resolveWith(plain));
     }
 
     private static Section read(String file) {

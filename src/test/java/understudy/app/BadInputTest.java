@@ -39,6 +39,12 @@ final class BadInputTest {
                 "seed { a = 1 } | :1: seed takes a single value, not a section",
                 "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs,"
                         + " which is 1024",
+                "engine { max-num-seqs = 4, max-num-active-seqs = 5 } | must be at most max-num-seqs, which is 4",
+                "engine.known-bugs = [lost] | which vLLM has under these names: admission-stops,",
+                "engine { kind = sglang, known-bugs = [admission-stops] } | engine.known-bugs is [admission-stops],"
+                        + " which means nothing to engine.kind = sglang",
+                "engine.performance-mode = fast | must be one of balanced, interactivity, throughput",
+                "kv-cache.enable-prefix-caching = maybe | is \"maybe\", must be true, false or except-mamba",
                 "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
                 "engine.max-model-len = 5000000 | but the KV cache holds 462464 tokens",
                 "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"

@@ -71,6 +71,7 @@ final class UnderstudyTest {
                 "emit",
                 "models",
                 "gpus",
+                "versions",
                 "completion",
                 "man",
                 "help");

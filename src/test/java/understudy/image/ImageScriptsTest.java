@@ -125,6 +125,7 @@ final class ImageScriptsTest {
         "serve --port 8000, serve --port 8000",
         "models, models",
         "gpus --tables x, gpus --tables x",
+        "versions --show main, versions --show main",
         "sweep --help, sweep --help",
         "nonsense, nonsense",
         "serve Qwen/Qwen3-8B --port 1, vllm serve Qwen/Qwen3-8B --port 1",

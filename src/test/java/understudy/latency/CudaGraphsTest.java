@@ -66,4 +66,13 @@ final class CudaGraphsTest {
         return Arrays.stream(CudaGraphs.Mode.values())
                 .map(mode -> CudaGraphs.upTo(8, mode).cover(batch, batch.numTokens()));
     }
+
+    /** Each size up to 32, and then the usual ones; 5 graphs of at most 5 tokens. */
+    @Test
+    void smallSizes_mayAllBeCaptured() {
+        var graphs = CudaGraphs.finelyUpTo(512, CudaGraphs.Mode.FULL);
+
+        assertThat(IntStream.of(3, 31, 33, 257).map(graphs::padded)).containsExactly(3, 31, 40, 272);
+        assertThat(CudaGraphs.finelyUpTo(5, CudaGraphs.Mode.FULL).maxTokens()).isEqualTo(5);
+    }
 }

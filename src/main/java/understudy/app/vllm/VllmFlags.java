@@ -22,6 +22,8 @@ final class VllmFlags {
         max-num-seqs                     size    engine.max-num-seqs
         max-num-batched-tokens           size    engine.max-num-batched-tokens
         long-prefill-token-threshold     size    engine.long-prefill-token-threshold
+        long-prefill-token-threshold-adaptive switch  engine.long-prefill-token-threshold-adaptive
+        max-num-active-seqs              size    engine.max-num-active-seqs
         enable-chunked-prefill           switch  engine.enable-chunked-prefill
         scheduling-policy                text    engine.scheduling-policy
         async-scheduling                 switch  engine.async-scheduling
@@ -285,7 +287,7 @@ final class VllmFlags {
         override-neuron-config           json    -
         override-pooler-config           json    -
         per-request-spec-decode-metrics  text    -
-        performance-mode                 text    -
+        performance-mode                 text    engine.performance-mode
         pooler-config                    json    -
         preemption-mode                  text    -
         prefill-context-parallel-size,pcp size    -

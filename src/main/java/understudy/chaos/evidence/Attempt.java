@@ -1,5 +1,6 @@
 package understudy.chaos.evidence;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.OptionalLong;
 
 /**
@@ -19,6 +20,7 @@ import java.util.OptionalLong;
  * @param promptTokens prompt tokens; -1 if unknown
  * @param ending how it ended
  */
+@RecordBuilder
 public record Attempt(
         String callId,
         String replica,

@@ -1,5 +1,6 @@
 package understudy.chaos.evidence;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -23,6 +24,7 @@ import java.util.OptionalLong;
  * @param received tokens that came, in the order in which they came
  * @param error message of the error, or an empty text
  */
+@RecordBuilder
 public record ClientCall(
         String id,
         String session,
@@ -59,6 +61,8 @@ public record ClientCall(
         /** Without a connection to the gateway. */
         UNREACHABLE,
         /** Not at all within the client's patience. */
-        TIMED_OUT
+        TIMED_OUT,
+        /** By the client, which left before the end because the scenario wants it. */
+        LEFT_BY_CLIENT
     }
 }

@@ -34,7 +34,8 @@ public final class RoseinferFamily implements EngineFamily {
         var memory = new PromptConfig(
                 MemorySettings.blocks(engine, kvCache, sizes, use.recordsEvents()),
                 MemorySettings.freeBlocks(kvCache),
-                MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.PROMPT));
+                MemorySettings.sharesWithinStep(
+                        engine, MemorySettings.cachesPrefixes(kvCache, false), NAME, Dedup.PROMPT));
         if (sizes.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline; set latency.pipeline-parallel-size = 1");
         }

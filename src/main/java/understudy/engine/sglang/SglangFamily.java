@@ -41,6 +41,7 @@ public final class SglangFamily implements EngineFamily {
         engine.requireOnly(
                 List.of(
                         "kind",
+                        "version",
                         "max-num-seqs",
                         "max-num-batched-tokens",
                         "max-model-len",

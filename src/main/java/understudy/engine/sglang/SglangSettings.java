@@ -153,7 +153,7 @@ final class SglangSettings {
         var memory = new RadixConfig(
                 pageSize,
                 maxTotalTokens,
-                own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching"),
+                own.bool("disable-radix-cache") || !MemorySettings.cachesPrefixes(kvCache, false),
                 chunkedPrefillSize > 0,
                 own.choice("radix-eviction-policy", RadixEvictionPolicy.class),
                 verification == null
@@ -286,7 +286,7 @@ final class SglangSettings {
             }
             return null;
         }
-        if (own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching")) {
+        if (own.bool("disable-radix-cache") || !MemorySettings.cachesPrefixes(kvCache, false)) {
             throw own.unusable(HIERARCHY, "which needs a prefix cache");
         }
         double bytesPerToken = hardware.kvBytesPerTokenPerGpu();

@@ -47,7 +47,7 @@ final class PrefillThrottle implements StepRule {
     }
 
     @Override
-    public void begin(RunningList running) {
+    public void begin(RunningList running, WaitingQueues<VllmRequest> waiting) {
         begin(running.size() > 0, running.isAnyDecoding());
     }
 

@@ -1,6 +1,7 @@
 package understudy.engine.vllm;
 
 import io.soabase.recordbuilder.core.RecordBuilder;
+import java.util.Set;
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
@@ -8,9 +9,10 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
 /**
  * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
  *
- * @param maxNumSeqs most requests in the running list, at least 1
+ * @param maxNumSeqs places for running requests, at least 1
+ * @param maxNumActiveSeqs most requests in the running list if that is fewer, or 0 for a request in each place
  * @param maxNumBatchedTokens token budget of one step, at least {@code maxNumSeqs}
- * @param longPrefillTokenThreshold cap on the tokens of one request in one step, or 0 for none
+ * @param longPrefills cap on the tokens of one request in one step
  * @param enableChunkedPrefill whether a prompt may be cut to fit the budget
  * @param reserveFullSequence whether a request is admitted only if all its known tokens fit into free blocks ({@code
  *     scheduler_reserve_full_isl})
@@ -25,13 +27,17 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param pipelineParallelSize stages of the device, at least 1: so many steps are in flight, with asynchronous scheduling
  *     one more
  * @param speculation drafts per request and step, and their tokens and slots
+ * @param countsResumedAsNew whether a plan lists requests that are admitted again as new, as for vLLM's second model
+ *     runner
+ * @param knownBugs those of vLLM's known bugs that the scheduler has
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
 public record SchedulerConfig(
         int maxNumSeqs,
+        int maxNumActiveSeqs,
         int maxNumBatchedTokens,
-        int longPrefillTokenThreshold,
+        LongPrefillCap longPrefills,
         boolean enableChunkedPrefill,
         boolean reserveFullSequence,
         SchedulingPolicy policy,
@@ -41,13 +47,15 @@ public record SchedulerConfig(
         int prefillScheduleInterval,
         LoraConfig loras,
         int pipelineParallelSize,
-        SpeculationConfig speculation)
+        SpeculationConfig speculation,
+        boolean countsResumedAsNew,
+        Set<KnownBug> knownBugs)
         implements SchedulerConfigBuilder.With {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
     public static final SchedulerConfig VLLM = SchedulerConfigBuilder.builder()
             .maxNumSeqs(1024)
             .maxNumBatchedTokens(8192)
-            .longPrefillTokenThreshold(0)
+            .longPrefills(LongPrefillCap.NONE)
             .enableChunkedPrefill(true)
             .reserveFullSequence(true)
             .policy(SchedulingPolicy.FCFS)
@@ -58,18 +66,25 @@ public record SchedulerConfig(
             .loras(LoraConfig.NONE)
             .pipelineParallelSize(1)
             .speculation(SpeculationConfig.NONE)
+            .knownBugs(Set.of())
             .build();
 
     /** Checks the ranges. */
     public SchedulerConfig {
-        if (maxNumSeqs < 1 || maxNumBatchedTokens < 1) {
-            throw new IllegalArgumentException(
-                    "maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens " + maxNumBatchedTokens);
+        knownBugs = Set.copyOf(knownBugs);
+        if (maxNumSeqs < 1 || maxNumBatchedTokens < 1 || maxNumActiveSeqs < 0 || maxNumActiveSeqs > maxNumSeqs) {
+            throw new IllegalArgumentException("maxNumSeqs " + maxNumSeqs + ", maxNumActiveSeqs " + maxNumActiveSeqs
+                    + ", maxNumBatchedTokens " + maxNumBatchedTokens);
         }
         if (decodeCohortMinSeqs < 0 || prefillScheduleInterval < 1) {
             throw new IllegalArgumentException("decodeCohortMinSeqs " + decodeCohortMinSeqs
                     + ", prefillScheduleInterval " + prefillScheduleInterval);
         }
+    }
+
+    /** Returns the most requests in the running list, at least 1. */
+    public int maxNumRunning() {
+        return maxNumActiveSeqs > 0 ? maxNumActiveSeqs : maxNumSeqs;
     }
 
     /** Returns how many planned steps may be without a result at a time, at least 1. */

@@ -36,6 +36,12 @@ final class SchedulerRules {
         if (drafts.areOn()) {
             rules.add(drafts);
         }
+        if (config.knownBugs().contains(KnownBug.ADMISSION_STOPS)) {
+            rules.add(new AdmissionStop(config.maxNumSeqs()));
+        }
+        if (config.knownBugs().contains(KnownBug.SKIPPED_RUNNING_REQUEST)) {
+            rules.add(new SkippedRequest());
+        }
         on = rules.toArray(StepRule[]::new);
     }
 

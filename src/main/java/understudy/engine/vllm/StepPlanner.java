@@ -63,6 +63,9 @@ public final class StepPlanner implements Engine {
     /** Slots behind its tokens that the candidate was to get. */
     private int numLookaheadTokens;
 
+    /** Cap on the tokens of one request in the plan, or 0 for none. */
+    private int longPrefillTokenThreshold;
+
     private long numSteps;
     private long nowNanos;
     private @Nullable VllmRequest candidate;
@@ -164,8 +167,10 @@ public final class StepPlanner implements Engine {
         plan.begin(++numSteps);
         phase = Phase.RUNNING;
         nowNanos = atNanos;
+        longPrefillTokenThreshold =
+                config.longPrefills().tokens(running.size() + waiting.size(), config.maxNumBatchedTokens());
         for (var rule : rules) {
-            rule.begin(running);
+            rule.begin(running, waiting);
         }
         beginWithCohort();
     }
@@ -243,7 +248,7 @@ public final class StepPlanner implements Engine {
             return 0; // the step in flight certainly reaches max_tokens
         }
         int missing = request.numTokens() + drafts.numDrafts(request) + placeholders - computed;
-        int threshold = config.longPrefillTokenThreshold();
+        int threshold = longPrefillTokenThreshold;
         int limited = threshold > 0 ? Math.min(missing, threshold) : missing;
         int numTokens = Math.min(Math.min(limited, budget()), kvCache.maxModelLen() - computed - 1);
         for (var rule : rules) {
@@ -362,7 +367,7 @@ public final class StepPlanner implements Engine {
     }
 
     private int maxRunning() {
-        int max = config.maxNumSeqs();
+        int max = config.maxNumRunning();
         for (var rule : rules) {
             max = rule.maxRunning(max);
         }
@@ -389,7 +394,7 @@ public final class StepPlanner implements Engine {
         return AdmissionRequestBuilder.builder()
                 .lookup(head.lookup())
                 .maxTokensNow(budget())
-                .longPrefillTokenThreshold(config.longPrefillTokenThreshold())
+                .longPrefillTokenThreshold(longPrefillTokenThreshold)
                 .enableChunkedPrefill(config.enableChunkedPrefill())
                 .defersPrefills(question.defersPrefills)
                 .reserveFullSequence(config.reserveFullSequence())
@@ -411,7 +416,7 @@ public final class StepPlanner implements Engine {
         draft.clear();
         int victimIndex = preemptionVictim.indexIn(running);
         var victim = running.remove(victimIndex);
-        plan.unschedule(victim);
+        boolean wasScheduled = plan.unschedule(victim);
         plan.preempt(victim);
         victim.onPreempted();
         for (var rule : rules) {
@@ -426,12 +431,19 @@ public final class StepPlanner implements Engine {
             }
             return;
         }
-        cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;
+        boolean isInFront = victimIndex < runningIndex;
+        cursor = isInFront ? runningIndex - 1 : runningIndex;
         schedule(refused, numTokens);
         cursor++;
+        for (var rule : rules) {
+            cursor = rule.next(cursor, isInFront && !wasScheduled);
+        }
     }
 
     private void finishPlan() {
+        if (config.countsResumedAsNew()) {
+            plan.countResumedAsNew();
+        }
         requests.settle(plan);
         for (var rule : rules) {
             rule.endPlan(plan, waiting);

@@ -21,7 +21,7 @@ interface StepRule {
     }
 
     /** Begins the plan of a step. */
-    default void begin(RunningList running) {}
+    default void begin(RunningList running, WaitingQueues<VllmRequest> waiting) {}
 
     /** Returns how many of so many tokens a running request may compute in a step; 0 passes over it. */
     default int limit(VllmRequest running, int numTokens, long step) {
@@ -38,6 +38,16 @@ interface StepRule {
 
     /** Records that a request has lost its blocks. */
     default void onPreempted(VllmRequest victim) {}
+
+    /**
+     * Returns the index of the running request to look at next, behind the one for which another was preempted.
+     *
+     * @param index where it stands without the rule
+     * @param hasListShifted whether the victim stood in front of it, without tokens in this plan
+     */
+    default int next(int index, boolean hasListShifted) {
+        return index;
+    }
 
     /** Records that a request has preempted itself, behind so many tokens in the plan. */
     default void onSelfPreempted(int numScheduledTokens) {}

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import understudy.engine.EngineSizes;
 import understudy.engine.Hardware;
+import understudy.engine.PerformanceMode;
 import understudy.latency.CudaGraphs;
 import understudy.latency.StepExecution;
 import understudy.settings.Section;
@@ -43,9 +44,10 @@ final class VllmExecution {
         var given = sizes(engine);
         var maxSize = engine.numberOrAuto(MAX_SIZE, 1, MAX_TOKENS);
         if (given.isEmpty()) {
-            return CudaGraphs.upTo(
-                    maxSize.orElseGet(() -> Math.min(2 * EngineSizes.maxNumSeqs(engine, hardware), USUAL_MAX_SIZE)),
-                    mode);
+            int max = maxSize.orElseGet(() -> Math.min(2 * EngineSizes.maxNumSeqs(engine, hardware), USUAL_MAX_SIZE));
+            return EngineSizes.mode(engine) == PerformanceMode.INTERACTIVITY
+                    ? CudaGraphs.finelyUpTo(max, mode)
+                    : CudaGraphs.upTo(max, mode);
         }
         if (maxSize.isPresent() && !maxSize.equals(max(given))) {
             throw engine.unusable(MAX_SIZE, "but the largest of cudagraph-capture-sizes is another");

@@ -64,7 +64,8 @@ public final class VllmFamily implements EngineFamily {
     /** Reads the memory: by session, of groups of layers, or of one group. */
     private static BlockCacheSpec memory(
             Section engine, Section kvCache, EngineSizes sizes, KvBlocks blocks, boolean dropsLastHit) {
-        boolean sharesWithinStep = MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.BLOCKS);
+        boolean sharesWithinStep =
+                MemorySettings.sharesWithinStep(engine, blocks.enablePrefixCaching(), NAME, Dedup.BLOCKS);
         var fullHit = engine.choice("full-hit", FullHit.class);
         var mode = kvCache.choice("sessions", SessionMode.class);
         var globalPrefixes = globalPrefixes(kvCache.section("global-prefix-store"), mode);
@@ -119,9 +120,12 @@ public final class VllmFamily implements EngineFamily {
         }
         return SchedulerConfigBuilder.builder()
                 .maxNumSeqs(sizes.maxNumSeqs())
+                .maxNumActiveSeqs(sizes.maxNumActiveSeqs())
                 .maxNumBatchedTokens(maxNumBatchedTokens)
-                .longPrefillTokenThreshold(
-                        engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS))
+                .longPrefills(new LongPrefillCap(
+                        engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS),
+                        !engine.bool("cap-lone-prefills"),
+                        engine.bool("long-prefill-token-threshold-adaptive")))
                 .enableChunkedPrefill(engine.bool("enable-chunked-prefill"))
                 .reserveFullSequence(engine.bool("scheduler-reserve-full-isl"))
                 .policy(engine.choice("scheduling-policy", SchedulingPolicy.class))
@@ -132,6 +136,8 @@ public final class VllmFamily implements EngineFamily {
                 .loras(loras)
                 .pipelineParallelSize(sizes.pipelineParallelSize())
                 .speculation(speculation)
+                .countsResumedAsNew(engine.bool("resumed-as-new"))
+                .knownBugs(KnownBug.read(engine))
                 .build();
     }
 

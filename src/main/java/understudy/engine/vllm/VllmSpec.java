@@ -56,7 +56,7 @@ public record VllmSpec(
     @Override
     public EngineTraits traits() {
         int budget = scheduler.maxNumBatchedTokens();
-        int threshold = scheduler.longPrefillTokenThreshold();
+        int threshold = scheduler.longPrefills().tokens(1, budget);
         return new EngineTraits(
                         VllmFamily.NAME,
                         scheduler.maxNumSeqs(),
@@ -104,7 +104,7 @@ public record VllmSpec(
     public Map<String, Map<String, Object>> describe() {
         var sections = EngineSpec.super.describe();
         var config = Objects.requireNonNull(sections.get("scheduler_config"));
-        config.put("long_prefill_token_threshold", scheduler.longPrefillTokenThreshold());
+        config.put("long_prefill_token_threshold", scheduler.longPrefills().threshold());
         config.put("enable_chunked_prefill", scheduler.enableChunkedPrefill());
         config.put("scheduler_reserve_full_isl", scheduler.reserveFullSequence());
         config.put("policy", scheduler.policy().name().toLowerCase(Locale.ROOT));

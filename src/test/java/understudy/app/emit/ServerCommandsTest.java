@@ -79,6 +79,8 @@ final class ServerCommandsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     engine.max-num-seqs = 64                         | --max-num-seqs=64
+                    engine.max-num-active-seqs = 8                   | --max-num-active-seqs=8
+                    engine.performance-mode = throughput             | --performance-mode=throughput
                     engine.async-scheduling = false                  | --no-async-scheduling
                     engine.watermark = 0.01                          | --watermark=0.01
                     kv-cache.enable-prefix-caching = false           | --no-enable-prefix-caching

@@ -64,7 +64,7 @@ final class DecodeCohortTest {
                 .with()
                 .maxNumSeqs(maxNumSeqs)
                 .maxNumBatchedTokens(maxNumSeqs + random.nextInt(60) - random.nextInt(2) * maxNumSeqs / 2)
-                .longPrefillTokenThreshold(random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0)
+                .longPrefills(LongPrefillCap.of(random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0))
                 .enableChunkedPrefill(random.nextInt(5) > 0)
                 .reserveFullSequence(random.nextBoolean())
                 .policy(random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY)

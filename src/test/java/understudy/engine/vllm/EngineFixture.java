@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import understudy.conform.DirectEngine;
 import understudy.engine.EngineRequest;
@@ -29,7 +30,10 @@ public final class EngineFixture {
     public int maxNumSeqs = 16;
     int maxNumBatchedTokens = 8192;
     int maxModelLen = 100_000;
-    int threshold;
+    LongPrefillCap longPrefills = LongPrefillCap.NONE;
+    int maxNumActiveSeqs;
+    boolean countsResumedAsNew;
+    Set<KnownBug> knownBugs = Set.of();
     boolean chunks = true;
     boolean isAsync;
     public boolean caches;
@@ -59,7 +63,10 @@ public final class EngineFixture {
                     .with()
                     .maxNumSeqs(maxNumSeqs)
                     .maxNumBatchedTokens(maxNumBatchedTokens)
-                    .longPrefillTokenThreshold(threshold)
+                    .longPrefills(longPrefills)
+                    .maxNumActiveSeqs(maxNumActiveSeqs)
+                    .countsResumedAsNew(countsResumedAsNew)
+                    .knownBugs(knownBugs)
                     .enableChunkedPrefill(chunks)
                     .policy(policy)
                     .preemptionVictim(victim)

@@ -91,7 +91,7 @@ final class EngineInvariantsTest {
                     .with()
                     .maxNumSeqs(maxNumSeqs)
                     .maxNumBatchedTokens(budget)
-                    .longPrefillTokenThreshold(chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0)
+                    .longPrefills(LongPrefillCap.of(chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0))
                     .enableChunkedPrefill(chunks)
                     .reserveFullSequence(random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED)
                     .policy(pick(SchedulingPolicy.values()))
@@ -127,7 +127,7 @@ final class EngineInvariantsTest {
             }
             int interval = random.nextInt(3) - 1;
             int budget = config.maxNumBatchedTokens();
-            int threshold = config.longPrefillTokenThreshold();
+            int threshold = config.longPrefills().threshold();
             int maxChunk = threshold > 0 ? Math.min(threshold, budget) : budget;
             var groups = new KvGroups(list, interval, config.maxStepsInFlight() * budget, maxChunk);
             var blocks = plain.blocks()

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +34,7 @@ final class StepPlannerTest {
     @Test
     void threshold_sharesTheBudgetAmongLongPrompts() {
         engine.maxNumBatchedTokens = 1024;
-        engine.threshold = 400;
+        engine.longPrefills = LongPrefillCap.of(400);
         for (int id = 0; id < 3; id++) {
             engine.add(id, 800);
         }
@@ -77,6 +78,18 @@ final class StepPlannerTest {
 
         assertThat(engine.step()).containsOnlyKeys(0L, 1L);
         assertThat(engine.planner().requests().numWaiting()).isEqualTo(3);
+    }
+
+    /** The next request is admitted when one of the two has ended, with its first token. */
+    @Test
+    void maxNumActiveSeqs_limitsTheRunningListBelowThePlaces() {
+        engine.maxNumActiveSeqs = 2;
+        engine.add(0, 10, 1, 0);
+        engine.add(1, 10);
+        engine.add(2, 10);
+
+        assertThat(engine.step()).containsOnlyKeys(0L, 1L);
+        assertThat(engine.step()).containsExactly(entry(1L, 1), entry(2L, 10));
     }
 
     @Test
@@ -130,6 +143,27 @@ final class StepPlannerTest {
         // Request 0 has its third and last token; request 1 computes 80 prompt tokens and 1 output token again.
         assertThat(engine.step()).containsExactly(entry(1L, 81));
         assertThat(engine.planner().requests().numUnfinished()).isZero();
+    }
+
+    /** As above, with request 2 of 5 tokens behind the preempted one: 81 of 100 tokens leave room for it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void resumedRequest_mayCountAsNew_behindThoseThatAre(boolean countsResumedAsNew) {
+        engine.countsResumedAsNew = countsResumedAsNew;
+        engine.maxNumBatchedTokens = 100;
+        engine.numBlocks = 11;
+        engine.add(0, 79, 3, 0);
+        engine.step();
+        engine.add(1, 80, 2, 0);
+        engine.step();
+        engine.step();
+        engine.add(2, 5);
+
+        var plan = engine.plan();
+
+        assertThat(EngineFixture.scheduled(plan)).containsExactly(entry(1L, 81), entry(2L, 5));
+        assertThat(EngineFixture.ids(plan.admitted())).isEqualTo(countsResumedAsNew ? List.of(2L, 1L) : List.of(2L));
+        assertThat(EngineFixture.ids(plan.resumed())).isEqualTo(countsResumedAsNew ? List.of() : List.of(1L));
     }
 
     @Test

@@ -1,0 +1,247 @@
+package understudy.chaos;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import understudy.chaos.evidence.Attempt;
+import understudy.chaos.evidence.ConnectionSample;
+import understudy.chaos.evidence.Evidence;
+import understudy.chaos.fleet.Fleet;
+import understudy.chaos.gateway.GatewayUnderTest;
+import understudy.chaos.law.Laws;
+import understudy.chaos.law.ScenarioResult;
+import understudy.chaos.load.Load;
+import understudy.chaos.load.WarmUp;
+import understudy.chaos.scenario.ChaosScenario;
+import understudy.runtime.Stopwatch;
+
+/**
+ * Judges a gateway: runs one scenario after the other in front of a fleet whose ports stay the same.
+ *
+ * <pre>{@code
+ * try (var kit = new ChaosKit(gateway, List.of(), 1)) {
+ *     var result = kit.run(ScenarioReader.builtIn().get(0));
+ *     assertTrue(result.isPassed());
+ * }
+ * }</pre>
+ *
+ * <p>One thread at a time may use it; {@link #stop} may be called by any.
+ */
+public final class ChaosKit implements AutoCloseable {
+    private static final long TICK_MILLIS = 10;
+    private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** Time without load before the last connections are counted. */
+    private static final long REST_MILLIS = 300;
+
+    /** Longest time for a gateway to find all replicas again, and fewest calls that it must answer. */
+    private static final double SETTLE_SECONDS = 3;
+
+    private static final int SETTLE_CALLS = 6;
+
+    /** Time beyond the clients' patience after which a scenario ends whatever is under way. */
+    private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final GatewayUnderTest gateway;
+    private final List<Integer> wantedPorts;
+    private final long seed;
+    private final Path directory;
+    private final CountDownLatch isStopped = new CountDownLatch(1);
+    private @Nullable Fleet fleet;
+    private GatewayUnderTest.@Nullable Running running;
+
+    /**
+     * Creates a kit; nothing starts before the first scenario.
+     *
+     * @param gateway the gateway to judge
+     * @param ports ports of the replicas, for a gateway that runs already; empty for any that are free
+     * @param seed of the load of every scenario
+     */
+    public ChaosKit(GatewayUnderTest gateway, List<Integer> ports, long seed) {
+        this.gateway = gateway;
+        wantedPorts = List.copyOf(ports);
+        this.seed = seed;
+        try {
+            directory = Files.createTempDirectory("understudy-chaos");
+        } catch (IOException e) {
+            throw new UncheckedIOException("no directory for the gateway", e);
+        }
+    }
+
+    /** Returns the scratch directory of the gateway, which has its log. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Ends the scenario that runs, and lets no other one begin. */
+    public void stop() {
+        isStopped.countDown();
+    }
+
+    /** Returns whether it was stopped. */
+    public boolean isStopped() {
+        return isStopped.getCount() == 0;
+    }
+
+    /**
+     * Runs a scenario.
+     *
+     * @throws IOException if the gateway does not start, or a port cannot be had
+     */
+    public ScenarioResult run(ChaosScenario scenario) throws IOException {
+        var replicas = fleetOf(scenario.numReplicas());
+        replicas.renew(scenario.fleet());
+        var initial = scenario.injections().stream()
+                .filter(injection -> injection.atNanos() == 0)
+                .toList();
+        for (var injection : initial) {
+            replicas.inject(injection);
+        }
+        var target = runningGateway(replicas);
+        settle(target, replicas);
+        replicas.begin(initial);
+        var evidence = play(scenario, target, replicas);
+        replicas.dropBusyConnections();
+        return ScenarioResult.judge(
+                scenario.description(),
+                evidence,
+                scenario.laws().stream().map(Laws::named).toList());
+    }
+
+    private Fleet fleetOf(int numReplicas) throws IOException {
+        var present = fleet;
+        if (present != null && present.names().size() == numReplicas) {
+            return present;
+        }
+        if (!wantedPorts.isEmpty() && wantedPorts.size() != numReplicas) {
+            throw new IOException(
+                    "the scenario has " + numReplicas + " replicas, but there are ports for " + wantedPorts.size());
+        }
+        closeGateway();
+        closeFleet();
+        var opened = new Fleet(wantedPorts.isEmpty() ? Collections.nCopies(numReplicas, 0) : wantedPorts);
+        fleet = opened;
+        return opened;
+    }
+
+    private GatewayUnderTest.Running runningGateway(Fleet replicas) throws IOException {
+        var present = running;
+        if (present != null && present.isAlive() && WarmUp.isAlive(present.uri())) {
+            return present;
+        }
+        closeGateway();
+        var started = gateway.start(new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory));
+        running = started;
+        return started;
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Calls until each replica that can has answered: a gateway may have taken it for dead in the last scenario. */
+    private void settle(GatewayUnderTest.Running target, Fleet replicas) throws IOException {
+        var waiting = Stopwatch.start();
+        replicas.begin(List.of());
+        int numAnswered = 0;
+        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i++) {
+            numAnswered += WarmUp.isAnswered(target.uri(), i) ? 1 : 0;
+            var answering = replicas.attempts().stream()
+                    .filter(attempt -> attempt.ending() == Attempt.Ending.COMPLETED)
+                    .map(Attempt::replica)
+                    .collect(Collectors.toSet());
+            if (numAnswered >= SETTLE_CALLS && answering.containsAll(replicas.healthy())) {
+                return;
+            }
+            pause(TICK_MILLIS);
+        }
+    }
+
+    private Evidence play(ChaosScenario scenario, GatewayUnderTest.Running target, Fleet replicas) throws IOException {
+        var stopwatch = replicas.stopwatch();
+        var samples = new ArrayList<ConnectionSample>();
+        var due = scenario.injections().stream()
+                .filter(injection -> injection.atNanos() > 0)
+                .collect(Collectors.toCollection(ArrayDeque::new));
+        long patienceNanos = scenario.bounds().patienceNanos();
+        try (var load = new Load(target.uri(), stopwatch, scenario.load(), patienceNanos, seed)) {
+            long lastNanos =
+                    Math.max(load.lastNanos(), due.isEmpty() ? 0 : due.getLast().atNanos());
+            long limitNanos = lastNanos + 2 * patienceNanos + SLACK_NANOS;
+            load.start();
+            long nextSampleNanos = 0;
+            while (!isStopped() && !(load.hasEnded() && due.isEmpty()) && stopwatch.nanos() < limitNanos) {
+                while (!due.isEmpty() && due.getFirst().atNanos() <= stopwatch.nanos()) {
+                    replicas.inject(due.removeFirst());
+                }
+                replicas.look();
+                if (stopwatch.nanos() >= nextSampleNanos) {
+                    samples.addAll(replicas.sample());
+                    nextSampleNanos = stopwatch.nanos() + SAMPLE_NANOS;
+                }
+                pause(TICK_MILLIS);
+            }
+            pause(REST_MILLIS);
+            boolean isAlive = target.isAlive() && WarmUp.isAlive(target.uri());
+            samples.addAll(replicas.sample());
+            long endNanos = stopwatch.nanos();
+            return new Evidence(
+                    scenario.name(),
+                    scenario.bounds(),
+                    endNanos,
+                    replicas.names(),
+                    load.calls(),
+                    replicas.attempts(),
+                    replicas.phases(endNanos),
+                    samples,
+                    isAlive);
+        }
+    }
+
+    private void pause(long millis) {
+        try {
+            if (isStopped.await(millis, TimeUnit.MILLISECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stop();
+        }
+    }
+
+    private void closeGateway() {
+        var present = running;
+        running = null;
+        if (present != null) {
+            present.close();
+        }
+    }
+
+    private void closeFleet() {
+        var present = fleet;
+        fleet = null;
+        if (present != null) {
+            present.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        stop();
+        closeGateway();
+        closeFleet();
+    }
+}

@@ -1,0 +1,223 @@
+package understudy.chaos.fleet;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import understudy.chaos.evidence.Attempt;
+import understudy.chaos.evidence.ConnectionSample;
+import understudy.chaos.evidence.ReplicaPhase;
+import understudy.chaos.gateway.GatewayUnderTest.Backend;
+import understudy.chaos.proxy.AttemptLog;
+import understudy.chaos.proxy.Interposer;
+import understudy.faults.Fault;
+import understudy.faults.FleetChange;
+import understudy.runtime.Stopwatch;
+import understudy.testkit.EmulatedCluster;
+
+/**
+ * The replicas that a gateway sees. Their ports stay the same from one scenario to the next; the cluster behind them is
+ * a new one each time. One thread uses it.
+ */
+public final class Fleet implements AutoCloseable {
+    private static final int CONNECT_MILLIS = 200;
+
+    private final List<Interposer> ports = new ArrayList<>();
+    private final TreeSet<Integer> starting = new TreeSet<>();
+    private Stopwatch stopwatch = Stopwatch.start();
+    private AttemptLog log = new AttemptLog(stopwatch);
+    private PhaseLog phases;
+    private @Nullable EmulatedCluster cluster;
+
+    /**
+     * Opens the ports.
+     *
+     * @param wanted port of each replica, 0 for one that is free
+     * @throws IOException if one cannot be had
+     */
+    public Fleet(List<Integer> wanted) throws IOException {
+        var numbers = new AtomicLong();
+        phases = new PhaseLog(List.of());
+        try {
+            for (int i = 0; i < wanted.size(); i++) {
+                ports.add(new Interposer("replica-" + i, wanted.get(i), numbers, log));
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Returns the names of the replicas. */
+    public List<String> names() {
+        return ports.stream().map(Interposer::name).toList();
+    }
+
+    /** Returns the replicas as a gateway is told of them. */
+    public List<Backend> backends() {
+        return ports.stream()
+                .map(port -> new Backend(port.name(), URI.create("http://127.0.0.1:" + port.port()), null))
+                .toList();
+    }
+
+    /** Starts a new cluster behind the ports, without any faults, and ends the old one. */
+    public void renew(FleetSettings settings) throws IOException {
+        var old = cluster;
+        cluster = null;
+        var renewed = EmulatedCluster.serve(settings.hocon());
+        cluster = renewed;
+        starting.clear();
+        for (int i = 0; i < ports.size(); i++) {
+            ports.get(i).forwardTo(address(renewed, i));
+            ports.get(i).endAll();
+        }
+        end(old);
+        begin(List.of());
+    }
+
+    /**
+     * Begins the time of a scenario: what was recorded before is forgotten.
+     *
+     * @param initial what has happened to the replicas already
+     */
+    public void begin(List<Injection> initial) {
+        stopwatch = Stopwatch.start();
+        log = new AttemptLog(stopwatch);
+        ports.forEach(port -> port.recordIn(log));
+        phases = new PhaseLog(names());
+        for (var injection : initial) {
+            if (injection.action() instanceof Injection.Begin begin) {
+                replicasOf(injection)
+                        .forEach(replica -> phases.begin(
+                                ports.get(replica).name(),
+                                injection.name(),
+                                begin.fault().kind().state(),
+                                0));
+            }
+        }
+    }
+
+    /** Returns the replicas that are up and show no fault. */
+    public List<String> healthy() {
+        return ports.stream()
+                .filter(port -> !port.hasFault())
+                .map(Interposer::name)
+                .toList();
+    }
+
+    /** Resets connections on which a request has not ended, so that none is left for the next scenario. */
+    public void dropBusyConnections() {
+        ports.forEach(Interposer::dropBusyConnections);
+    }
+
+    /** Returns the time of the scenario. */
+    public Stopwatch stopwatch() {
+        return stopwatch;
+    }
+
+    private static InetSocketAddress address(EmulatedCluster of, int replica) {
+        return Objects.requireNonNull(of.server().replicaAddresses().get(replica), "replica " + replica);
+    }
+
+    /** Lets something happen. */
+    public void inject(Injection injection) throws IOException {
+        for (int replica : replicasOf(injection)) {
+            inject(injection, replica);
+        }
+        if (injection.action() instanceof Injection.OfEngine ofEngine) {
+            Objects.requireNonNull(cluster).inject(ofEngine.change());
+        }
+    }
+
+    private List<Integer> replicasOf(Injection injection) {
+        return injection.replica().isPresent()
+                ? List.of(injection.replica().getAsInt())
+                : IntStream.range(0, ports.size()).boxed().toList();
+    }
+
+    private void inject(Injection injection, int replica) throws IOException {
+        var port = ports.get(replica);
+        var action = injection.action();
+        long nowNanos = injection.atNanos() == 0 ? 0 : stopwatch.nanos();
+        if (action instanceof Injection.Begin begin) {
+            phases.begin(port.name(), injection.name(), begin.fault().kind().state(), nowNanos);
+            port.begin(begin.fault());
+        } else if (action instanceof Injection.End end) {
+            port.end(end.kind());
+            phases.end(port.name(), injection.name(), stopwatch.nanos());
+        } else if (action instanceof Injection.Crash) {
+            phases.begin(port.name(), injection.name(), ReplicaPhase.State.DEAD, nowNanos);
+            port.refuse();
+            Objects.requireNonNull(cluster).inject(new Fault.Crash(replica));
+        } else if (action instanceof Injection.Restart) {
+            Objects.requireNonNull(cluster).inject(new FleetChange.Restart(replica));
+            starting.add(replica);
+        } else if (action instanceof Injection.OfEngine ofEngine && !ofEngine.isEnd()) {
+            phases.begin(port.name(), injection.name(), ReplicaPhase.State.FAULTY, nowNanos);
+        } else {
+            phases.end(port.name(), injection.name(), stopwatch.nanos());
+        }
+    }
+
+    /** Opens the ports of replicas whose engine has started again; to be called every now and then. */
+    public void look() throws IOException {
+        var up = starting.stream().filter(this::isUp).toList();
+        for (int replica : up) {
+            starting.remove(replica);
+            ports.get(replica).listenAgain();
+            phases.end(ports.get(replica).name(), "crash", stopwatch.nanos());
+        }
+    }
+
+    private boolean isUp(int replica) {
+        var address =
+                Objects.requireNonNull(cluster).server().replicaAddresses().get(replica);
+        if (address == null) {
+            return false;
+        }
+        try (var socket = new Socket()) {
+            socket.connect(address, CONNECT_MILLIS);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns the connections of each replica now. */
+    public List<ConnectionSample> sample() {
+        long nowNanos = stopwatch.nanos();
+        return ports.stream()
+                .map(port -> new ConnectionSample(nowNanos, port.name(), port.numOpen(), port.numInFlight()))
+                .toList();
+    }
+
+    /** Returns the attempts since the scenario's start. */
+    public List<Attempt> attempts() {
+        return log.attempts();
+    }
+
+    /** Returns the states of the replicas since the scenario's start. */
+    public List<ReplicaPhase> phases(long endNanos) {
+        return phases.until(endNanos);
+    }
+
+    private static void end(@Nullable EmulatedCluster old) {
+        if (old != null) {
+            old.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        ports.forEach(Interposer::close);
+        end(cluster);
+        cluster = null;
+    }
+}

@@ -1,0 +1,39 @@
+package understudy.chaos.fleet;
+
+import java.util.OptionalInt;
+import understudy.chaos.proxy.ReplicaFault;
+import understudy.faults.ClusterChange;
+
+/**
+ * Something that happens to replicas at one time of a scenario.
+ *
+ * @param atNanos time since the scenario's start; what happens at 0 has happened before the gateway is settled
+ * @param name name of the fault, as the scenario has it
+ * @param replica replica that it happens to, or empty for all
+ * @param action what happens
+ */
+public record Injection(long atNanos, String name, OptionalInt replica, Action action) {
+
+    /** What happens to a replica. */
+    public sealed interface Action {}
+
+    /** A fault on the wire begins. */
+    public record Begin(ReplicaFault fault) implements Action {}
+
+    /** A fault on the wire ends. */
+    public record End(ReplicaFault.Kind kind) implements Action {}
+
+    /** The process dies: the engine crashes, connections are reset and refused. */
+    public record Crash() implements Action {}
+
+    /** The process starts again, and takes connections when its engine is up. */
+    public record Restart() implements Action {}
+
+    /**
+     * A fault of the engine.
+     *
+     * @param change what the cluster is told
+     * @param isEnd whether it ends the fault, rather than to begin it
+     */
+    public record OfEngine(ClusterChange change, boolean isEnd) implements Action {}
+}

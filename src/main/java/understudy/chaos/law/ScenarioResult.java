@@ -1,0 +1,31 @@
+package understudy.chaos.law;
+
+import java.util.List;
+import understudy.chaos.evidence.Evidence;
+
+/**
+ * Result of one scenario.
+ *
+ * @param description what happens in the scenario, and why that matters, for a reader of the report
+ * @param evidence what the scenario left behind
+ * @param verdicts of the laws that the scenario is judged by
+ */
+public record ScenarioResult(String description, Evidence evidence, List<Verdict> verdicts) {
+
+    public ScenarioResult {
+        verdicts = List.copyOf(verdicts);
+    }
+
+    /** Judges a scenario by laws. */
+    public static ScenarioResult judge(String description, Evidence evidence, List<Law> laws) {
+        return new ScenarioResult(
+                description,
+                evidence,
+                laws.stream().map(law -> Verdict.of(law, evidence)).toList());
+    }
+
+    /** Returns whether all laws were kept. */
+    public boolean isPassed() {
+        return verdicts.stream().allMatch(Verdict::isKept);
+    }
+}

@@ -1,0 +1,185 @@
+package understudy.chaos.scenario;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Stream;
+import understudy.chaos.fleet.Injection;
+import understudy.chaos.proxy.ReplicaFault;
+import understudy.chaos.proxy.ReplicaFaultBuilder;
+import understudy.faults.FaultParser;
+import understudy.settings.Numbers;
+
+/**
+ * Reads an entry of {@code faults}: {@code do} names a fault on the wire, {@code crash} or {@code restart} of the
+ * process, or a fault of the engine with the keys that it has in a cluster's {@code faults.plan}.
+ *
+ * <p>Not reusable: one instance reads one entry.
+ */
+final class InjectionParser {
+    private static final String CRASH = "crash";
+    private static final String RESTART = "restart";
+    private static final String REPLICA = "replica";
+    /** What operators do to a cluster, which a gateway would have to be told. */
+    private static final Set<String> OF_OPERATORS = Set.of("add", "remove", "resume", "drain", RESTART, CRASH);
+
+    private static final int MAX_COUNT = 1_000_000;
+
+    private final Map<String, String> fields;
+    private final int numReplicas;
+    private final Set<String> used = new HashSet<>();
+
+    InjectionParser(Map<String, String> fields, int numReplicas) {
+        this.fields = fields;
+        this.numReplicas = numReplicas;
+    }
+
+    /**
+     * Returns what happens, each with its end if it has one.
+     *
+     * @throws IllegalArgumentException if a key or value cannot be used; the message says which, and what is allowed
+     */
+    List<Injection> parse() {
+        String name = text("do");
+        long atNanos = nanos("at");
+        var kind = Arrays.stream(ReplicaFault.Kind.values())
+                .filter(each -> each.written().equals(name))
+                .findFirst();
+        if (kind.isPresent()) {
+            return onTheWire(name, kind.get(), atNanos);
+        }
+        return name.equals(CRASH) || name.equals(RESTART) ? ofProcess(name, atNanos) : ofEngine(name, atNanos);
+    }
+
+    private List<Injection> onTheWire(String name, ReplicaFault.Kind kind, long atNanos) {
+        var usual = ReplicaFault.of(kind);
+        var replica = replica();
+        var fault = ReplicaFaultBuilder.builder(usual)
+                .every(count("every", 1, usual.every()))
+                .afterEvents(count("after-events", 0, usual.afterEvents()))
+                .status(count("status", 100, usual.status()))
+                .retryAfterSeconds(count("retry-after", 0, usual.retryAfterSeconds()))
+                .delayMillis((int) (fields.containsKey("delay") ? nanos("delay") / 1_000_000 : usual.delayMillis()))
+                .series(series())
+                .build();
+        var injections = new ArrayList<Injection>();
+        injections.add(new Injection(atNanos, name, replica, new Injection.Begin(fault)));
+        if (fields.containsKey("for")) {
+            injections.add(new Injection(atNanos + nanos("for"), name, replica, new Injection.End(kind)));
+        }
+        requireNothingElse();
+        return injections;
+    }
+
+    private List<Injection> ofProcess(String name, long atNanos) {
+        if (atNanos == 0) {
+            throw new IllegalArgumentException("at is 0s, must be more for " + name);
+        }
+        var replica = replica();
+        if (replica.isEmpty()) {
+            throw new IllegalArgumentException("replica is missing");
+        }
+        var injections = new ArrayList<Injection>();
+        var action = name.equals(CRASH) ? new Injection.Crash() : new Injection.Restart();
+        injections.add(new Injection(atNanos, CRASH, replica, action));
+        if (name.equals(CRASH) && fields.containsKey("for")) {
+            injections.add(new Injection(atNanos + nanos("for"), CRASH, replica, new Injection.Restart()));
+        }
+        requireNothingElse();
+        return injections;
+    }
+
+    private List<Injection> ofEngine(String name, long atNanos) {
+        if (!FaultParser.names().contains(name) || OF_OPERATORS.contains(name)) {
+            var names = Stream.of(
+                            Arrays.stream(ReplicaFault.Kind.values()).map(ReplicaFault.Kind::written),
+                            Stream.of(CRASH, RESTART),
+                            FaultParser.names().stream().filter(each -> !OF_OPERATORS.contains(each)))
+                    .flatMap(each -> each)
+                    .toList();
+            throw unusable("do", name, "one of " + String.join(", ", names));
+        }
+        var replica = replica();
+        var written = new HashMap<>(fields);
+        written.remove("at");
+        var changes = FaultParser.parse(written, atNanos);
+        var injections = new ArrayList<Injection>();
+        for (var change : changes) {
+            boolean isEnd = !injections.isEmpty();
+            injections.add(
+                    new Injection(change.atNanos(), name, replica, new Injection.OfEngine(change.change(), isEnd)));
+        }
+        return injections;
+    }
+
+    private OptionalInt replica() {
+        if (!fields.containsKey(REPLICA)) {
+            return OptionalInt.empty();
+        }
+        int replica = count(REPLICA, 0, 0);
+        if (replica >= numReplicas) {
+            throw unusable(REPLICA, text(REPLICA), "below " + numReplicas);
+        }
+        return OptionalInt.of(replica);
+    }
+
+    /** Returns the figures in a text such as {@code vllm:num_requests_waiting=0, vllm:num_requests_running=NaN}. */
+    private Map<String, String> series() {
+        used.add("series");
+        used.add("delay");
+        var series = new LinkedHashMap<String, String>();
+        if (fields.containsKey("series")) {
+            for (String part : text("series").split(",")) {
+                int equals = part.indexOf('=');
+                String name = (equals < 0 ? part : part.substring(0, equals)).strip();
+                series.put(name, equals < 0 ? "" : part.substring(equals + 1).strip());
+            }
+        }
+        return series;
+    }
+
+    private int count(String key, int min, int usual) {
+        if (!fields.containsKey(key)) {
+            used.add(key);
+            return usual;
+        }
+        long number = Numbers.parseWhole(text(key)).orElse(-1);
+        if (number < min || number > MAX_COUNT) {
+            throw unusable(key, text(key), "a whole number from " + min + " to " + MAX_COUNT);
+        }
+        return (int) number;
+    }
+
+    private long nanos(String key) {
+        return FaultParser.durationNanos(key, text(key));
+    }
+
+    private String text(String key) {
+        used.add(key);
+        String text = fields.get(key);
+        if (text == null) {
+            throw new IllegalArgumentException(key + " is missing");
+        }
+        return text;
+    }
+
+    private void requireNothingElse() {
+        used.addAll(List.of("for", REPLICA));
+        for (String key : fields.keySet()) {
+            if (!used.contains(key)) {
+                throw new IllegalArgumentException("unknown key " + key + " for " + text("do") + "; it takes "
+                        + String.join(", ", used.stream().sorted().toList()));
+            }
+        }
+    }
+
+    private static IllegalArgumentException unusable(String key, String text, String allowed) {
+        return new IllegalArgumentException(key + " is \"" + text + "\", must be " + allowed);
+    }
+}
