@@ -50,21 +50,21 @@ final class CudaGraphsTest {
     }
 
     @Test
-    void prefills_areInGraphsOfAllModesButTwo() {
+    void launchesAreSpared_whereTheWholeStepIsAGraph() {
         var decodes = new BatchShape.Builder();
         decodes.add(1, 100, true);
         var mixed = new BatchShape.Builder();
         mixed.add(1, 100, true);
         mixed.add(2, 0, true);
 
-        // The modes are none, piecewise, full, full-decode-only and full-and-piecewise.
-        assertThat(covered(decodes.build())).containsExactly(false, true, true, true, true);
-        assertThat(covered(mixed.build())).containsExactly(false, true, true, false, true);
+        assertThat(spareLaunches(decodes.build())).containsExactly(false, true, true, true, true);
+        // Prefills are a graph in mode full alone, whose name is the third.
+        assertThat(spareLaunches(mixed.build())).containsExactly(false, false, true, false, false);
     }
 
-    private static Stream<Boolean> covered(BatchShape batch) {
+    private static Stream<Boolean> spareLaunches(BatchShape batch) {
         return Arrays.stream(CudaGraphs.Mode.values())
-                .map(mode -> CudaGraphs.upTo(8, mode).cover(batch, batch.numTokens()));
+                .map(mode -> CudaGraphs.upTo(8, mode).spareLaunches(batch));
     }
 
     /** Each size up to 32, and then the usual ones; 5 graphs of at most 5 tokens. */
