@@ -248,6 +248,7 @@ final class ArchitectureTest {
                         "understudy.runtime",
                         "understudy.api",
                         "understudy.api.http",
+                        "understudy.chaos.gateway.reference",
                         "understudy.sweep.remote")
                 .should()
                 .dependOnClassesThat()

@@ -1,0 +1,42 @@
+package understudy.chaos.answer;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import understudy.chaos.law.Laws;
+import understudy.chaos.law.ScenarioResult;
+
+/**
+ * Result of the kit for one gateway.
+ *
+ * @param gateway how reports name the gateway
+ * @param seed of the load and of the faults
+ * @param scenarios results, in the order in which the scenarios ran
+ */
+public record KitResult(String gateway, long seed, List<ScenarioResult> scenarios) {
+
+    public KitResult {
+        scenarios = List.copyOf(scenarios);
+    }
+
+    /** Returns whether all laws were kept. */
+    public boolean isPassed() {
+        return scenarios.stream().allMatch(ScenarioResult::isPassed);
+    }
+
+    /** Returns how many scenarios were passed. */
+    public long numPassed() {
+        return scenarios.stream().filter(ScenarioResult::isPassed).count();
+    }
+
+    /** Returns the laws that any scenario was judged by, with their statements: those of the kit first. */
+    public Map<String, String> laws() {
+        var statements = new LinkedHashMap<String, String>();
+        Laws.names().forEach(name -> statements.put(name, ""));
+        scenarios.stream()
+                .flatMap(scenario -> scenario.verdicts().stream())
+                .forEach(verdict -> statements.put(verdict.law(), verdict.statement()));
+        statements.values().removeIf(String::isEmpty);
+        return statements;
+    }
+}
