@@ -79,7 +79,7 @@ public final class ChaosKit implements AutoCloseable {
         }
     }
 
-    /** Returns the scratch directory of the gateway, which has its log. */
+    /** Returns the scratch directory of the gateway, which has its log, and stays. */
     public Path directory() {
         return directory;
     }
@@ -157,8 +157,9 @@ public final class ChaosKit implements AutoCloseable {
         var waiting = Stopwatch.start();
         replicas.begin(List.of());
         int numAnswered = 0;
-        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i++) {
-            numAnswered += WarmUp.isAnswered(target.uri(), i) ? 1 : 0;
+        int batch = 2 * replicas.names().size();
+        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i += batch) {
+            numAnswered += WarmUp.numAnswered(target.uri(), i, batch);
             var answering = replicas.attempts().stream()
                     .filter(attempt -> attempt.ending() == Attempt.Ending.COMPLETED)
                     .map(Attempt::replica)
