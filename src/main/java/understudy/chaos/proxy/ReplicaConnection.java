@@ -482,8 +482,8 @@ final class ReplicaConnection {
                         if (isChunked) {
                             wire.send((Integer.toHexString(part.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
                         }
-                        wire.send(half);
                         count(course, half);
+                        wire.send(half);
                         throw new BrokenException(false);
                     }
                     return part;
@@ -513,6 +513,8 @@ final class ReplicaConnection {
         }
 
         private void send(byte[] part, Course course) throws IOException {
+            // Before the gateway can have it, so that what follows from it comes later.
+            count(course, part);
             if (isChunked) {
                 var framed = new ByteArrayOutputStream(part.length + 12);
                 framed.writeBytes((Integer.toHexString(part.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -522,7 +524,6 @@ final class ReplicaConnection {
             } else {
                 wire.send(part);
             }
-            count(course, part);
         }
     }
 }

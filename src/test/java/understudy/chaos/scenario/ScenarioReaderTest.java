@@ -76,12 +76,12 @@ final class ScenarioReaderTest {
                 "faults = [{ at = 1s, do = crash }] | replica is missing",
                 "faults = [{ at = 1s, do = add }] | do is \"add\", must be one of",
                 "faults = [{ do = cut }] | at is missing",
-                "load = [{ rate = 0 }] | must be from 0.1 to 200",
+                "load = [{ rate = 0 }] | load.0.rate is 0, must be a number from 0.1 to 200.0",
                 "load = [{ rates = 3 }] | unknown key",
                 "laws = [no-such] | calls-end-once",
                 "fleet.engines = [tgi] | must be a list of 1 to 16 times vllm or sglang",
                 "fleet.settings.engine.max-num-seq = 3 | engine.max-num-seqs",
-                "bounds.min-success = 2 | must be from 0 to 1",
+                "bounds.min-success = 2 | bounds.min-success is 2, must be a number from 0.0 to 1.0",
                 "bound.min-success = 1 | bounds.min-success",
                 "name = \"A B\" | must be of small letters"
             })
