@@ -95,7 +95,7 @@ public final class EmulationServer implements AutoCloseable {
         var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
         var engineMetrics = new EngineMetrics(registry, settings, spec);
         var reports = new SchedulerReports(spec);
-        var httpMetrics = new HttpMetrics(registry);
+        var httpMetrics = new HttpMetrics(registry, settings.absent().families());
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);
         var routerMetrics = new RouterMetrics(registry);

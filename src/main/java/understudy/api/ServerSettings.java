@@ -36,6 +36,7 @@ import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
+import understudy.engine.version.EngineProfile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.DrawSettings;
@@ -66,6 +67,7 @@ public final class ServerSettings {
      * @param seed of every random stream
      * @param numReplicas at the start
      * @param engine of the first group of replicas
+     * @param version of the scenario's engine; empty if it has no versions
      * @param hardware the model and the GPUs, in words
      * @param numGpus of a replica
      * @param tensorParallelSize GPUs that share each layer
@@ -81,6 +83,7 @@ public final class ServerSettings {
             long seed,
             int numReplicas,
             EngineSpec engine,
+            Optional<EngineProfile> version,
             String hardware,
             int numGpus,
             int tensorParallelSize,
@@ -135,8 +138,21 @@ public final class ServerSettings {
                 .vllmVersion(server.text("vllm-version"))
                 .hardware(served.hardware)
                 .model(model())
+                .absent(absent())
                 .surface(surface())
                 .build();
+    }
+
+    private ApiSettings.Absent absent() {
+        var endpoints = server.texts("absent-endpoints");
+        for (String path : endpoints) {
+            if (!ServerEdge.HANDLERS.contains(path) && !ServerEdge.OF_SGLANG.contains(path)) {
+                throw server.unusable("absent-endpoints", "of which " + path + " is no endpoint here");
+            }
+        }
+        return new ApiSettings.Absent(
+                Set.copyOf(endpoints),
+                served.version.map(EngineProfile::otherMetrics).orElse(Set.of()));
     }
 
     private ApiSettings.Sglang sglang() {
@@ -171,6 +187,7 @@ public final class ServerSettings {
     /** Returns warnings about the scenario for the user of a server, a line each. */
     public List<String> warnings() {
         var lines = new ArrayList<String>();
+        served.version.flatMap(EngineProfile::reservation).ifPresent(lines::add);
         if (served.engine.kvCache().findsBySession()) {
             lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
                     + " header "

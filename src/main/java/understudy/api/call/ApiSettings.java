@@ -26,6 +26,7 @@ import understudy.api.model.ModelSettings;
  * @param vllmVersion the version of vLLM that the server says it is
  * @param hardware the model and the GPUs whose times the emulation has, in words
  * @param model how answers come about
+ * @param absent parts of the API that the engine's version does not have
  * @param surface features beside the API: log, pages, endpoints for development
  */
 @RecordBuilder
@@ -43,6 +44,7 @@ public record ApiSettings(
         String vllmVersion,
         String hardware,
         ModelSettings model,
+        Absent absent,
         Surface surface)
         implements ApiSettingsBuilder.With {
     /**
@@ -60,6 +62,19 @@ public record ApiSettings(
         /** Returns the same without the log. */
         public Surface withoutAccessLog() {
             return new Surface(false, unlogged, hasDocs, hasDevEndpoints, numWorkers);
+        }
+    }
+
+    /**
+     * Parts of the API that there are here, but not in the engine's version.
+     *
+     * @param endpoints paths that answer 404
+     * @param families names of metric families
+     */
+    public record Absent(Set<String> endpoints, Set<String> families) {
+        public Absent {
+            endpoints = Set.copyOf(endpoints);
+            families = Set.copyOf(families);
         }
     }
 

@@ -1,6 +1,7 @@
 package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntArrays;
+import java.util.BitSet;
 
 /**
  * Numbers of pages in an order, with two ends. Pages that were never taken out follow each other by number, and take no
@@ -71,6 +72,34 @@ final class PageList {
         var pages = new int[size()];
         copyTo(pages, 0);
         return pages;
+    }
+
+    /**
+     * Adds the pages to those that were seen, and counts the ones that were among them already or that do not exist. Pages
+     * that were never taken out are added as one run, so that an unused memory costs no look at each of them.
+     *
+     * @param numPages number of the last page that exists; the first one is 1
+     */
+    int addTo(BitSet seen, int numPages) {
+        int numBad = addTo(seen, front, numPages) + addTo(seen, back, numPages);
+        if (firstNew < endOfNew) {
+            numBad += Math.max(0, 1 - firstNew) + Math.max(0, endOfNew - 1 - numPages);
+            for (int page = seen.nextSetBit(firstNew); page >= 0 && page < endOfNew; page = seen.nextSetBit(page + 1)) {
+                numBad++;
+            }
+            seen.set(firstNew, endOfNew);
+        }
+        return numBad;
+    }
+
+    private static int addTo(BitSet seen, PageRing pages, int numPages) {
+        int numBad = 0;
+        for (int i = 0; i < pages.size(); i++) {
+            int page = pages.get(i);
+            numBad += page < 1 || page > numPages || seen.get(page) ? 1 : 0;
+            seen.set(page);
+        }
+        return numBad;
     }
 
     private void copyTo(int[] pages, int offset) {

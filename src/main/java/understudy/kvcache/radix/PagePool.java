@@ -2,6 +2,7 @@ package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntArrays;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,11 @@ class PagePool {
 
     final int[] releaseOrder() {
         return released == null ? new int[0] : released.toArray();
+    }
+
+    /** Adds the free pages to those that were seen; see {@link PageList#addTo}. */
+    final int addTo(BitSet seen, int numPages) {
+        return free.addTo(seen, numPages) + (released == null ? 0 : released.addTo(seen, numPages));
     }
 
     /** Takes the first free page. */

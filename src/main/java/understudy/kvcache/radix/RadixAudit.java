@@ -28,12 +28,7 @@ final class RadixAudit {
 
     private KvCacheAudit recount() {
         int numPages = memory.config().maxTotalTokens() / memory.pageSize();
-        for (int page : memory.freeOrder()) {
-            countFree(page, numPages);
-        }
-        for (int page : memory.releaseOrder()) {
-            countFree(page, numPages);
-        }
+        numBadFree += memory.addFreeTo(free, numPages);
         for (var sequence : memory.sequences()) {
             if (sequence != null && sequence.isAdmitted) {
                 for (var node = sequence.node; node.parent != null; node = node.parent) {
@@ -69,13 +64,6 @@ final class RadixAudit {
                 numBadFree + memory.numBadWindowPages() + memory.numBadHostPages(),
                 numBadHashes,
                 numLeft);
-    }
-
-    private void countFree(int page, int numPages) {
-        if (page < 1 || page > numPages || free.get(page)) {
-            numBadFree++;
-        }
-        free.set(page);
     }
 
     private void countTree() {

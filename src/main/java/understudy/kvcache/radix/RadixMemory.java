@@ -3,6 +3,7 @@ package understudy.kvcache.radix;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -648,6 +649,11 @@ public class RadixMemory {
     /** Returns the free pages, next to be given out first. */
     public final int[] freeOrder() {
         return pool.order().toArray();
+    }
+
+    /** Adds the free pages to those that were seen, and returns how many were seen before or do not exist. */
+    final int addFreeTo(BitSet seen, int numPages) {
+        return pool.addTo(seen, numPages);
     }
 
     /** Returns the pages that are freed and not sorted yet. */

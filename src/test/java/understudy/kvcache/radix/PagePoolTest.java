@@ -3,6 +3,7 @@ package understudy.kvcache.radix;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -24,6 +25,26 @@ final class PagePoolTest {
 
         assertThat(pool.takeAll(4)).isNull();
         assertThat(pool.takeAll(3)).containsExactly(1, 3, 4);
+    }
+
+    /**
+     * 6 pages; 1 to 3 are taken, and 2, 5 and 7 are freed, of which 5 was not taken and 7 does not exist. The list has 2, 5
+     * and 7 in front of or behind 4, 5 and 6: two are bad, 7 and the 5 that is seen second.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void pagesThatAreFreeTwiceOrDoNotExist_areCounted(int pageSize) {
+        var pool = new PagePool(pageSize, 1, 6, false);
+        pool.takeAll(3);
+        var seen = new BitSet();
+        assertThat(pool.addTo(seen, 6)).isZero();
+        assertThat(seen.stream()).containsExactly(4, 5, 6);
+
+        pool.free(new int[] {2, 5, 7}, 0, 3);
+
+        seen.clear();
+        assertThat(pool.addTo(seen, 6)).isEqualTo(2);
+        assertThat(seen.stream()).containsExactly(2, 4, 5, 6, 7);
     }
 
     /** Pages of one token go behind, larger ones in front; both in a list that has them all and in one that has those used. */
