@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.AdmissionLimits;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.call.ApiSettingsBuilder;
@@ -46,6 +47,7 @@ public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
     private static final String TOKENIZER = "tokenizer";
+    private static final String MAX_QUEUED_REQS = "max-num-queued-reqs";
     private static final String CERTFILE = "tls-certfile";
     private static final String KEYFILE = "tls-keyfile";
     private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
@@ -132,6 +134,7 @@ public final class ServerSettings {
                 .pod(pod())
                 .sideChannel(sideChannel(host))
                 .loras(loras())
+                .admission(admission())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
                 .sglang(sglang())
                 .models(models)
@@ -169,6 +172,19 @@ public final class ServerSettings {
                 server.bool("docs"),
                 server.bool("dev-mode"),
                 served.numGpus);
+    }
+
+    private AdmissionLimits admission() {
+        var limits = new AdmissionLimits(
+                server.wholeNumber(MAX_QUEUED_REQS, 0, Integer.MAX_VALUE),
+                server.wholeNumber("max-num-queued-tokens", 0, Long.MAX_VALUE),
+                server.bool("admission-metrics"));
+        if (limits.areOn() && served.engine.traits().has(Feature.SGLANG_SERVER)) {
+            throw server.unusable(
+                    limits.maxNumQueuedReqs() > 0 ? MAX_QUEUED_REQS : "max-num-queued-tokens",
+                    "which SGLang's server does not have; see engine.sglang.max-queued-requests");
+        }
+        return limits;
     }
 
     private String rootPath() {

@@ -20,6 +20,7 @@ import understudy.api.model.ModelSettings;
  * @param pod whose names are on every response
  * @param sideChannel port at which other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
+ * @param admission limits beyond which calls are turned away before the engine
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param sglang what replicas of SGLang's engine show besides
  * @param models names under which the model is known, at least one; answers carry the first
@@ -38,6 +39,7 @@ public record ApiSettings(
         PodNames pod,
         Optional<SideChannelSettings> sideChannel,
         @Nullable LoraModules loras,
+        AdmissionLimits admission,
         boolean hasLegacyMetrics,
         Sglang sglang,
         List<String> models,

@@ -24,6 +24,8 @@ final class VllmFlags {
         long-prefill-token-threshold     size    engine.long-prefill-token-threshold
         long-prefill-token-threshold-adaptive switch  engine.long-prefill-token-threshold-adaptive
         max-num-active-seqs              size    engine.max-num-active-seqs
+        max-num-queued-reqs              size    server.max-num-queued-reqs
+        max-num-queued-tokens            size    server.max-num-queued-tokens
         enable-chunked-prefill           switch  engine.enable-chunked-prefill
         scheduling-policy                text    engine.scheduling-policy
         async-scheduling                 switch  engine.async-scheduling
