@@ -42,8 +42,10 @@ public final class ChaosKit implements AutoCloseable {
     private static final long TICK_MILLIS = 10;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** Time without load before the last connections are counted. */
-    private static final long REST_MILLIS = 300;
+    /** Pauses without load after which connections are counted: probes may be under way at any of them. */
+    private static final int NUM_RESTS = 6;
+
+    private static final long REST_MILLIS = 60;
 
     /** Longest time for a gateway to find all replicas again, and fewest calls that it must answer. */
     private static final double SETTLE_SECONDS = 3;
@@ -195,9 +197,11 @@ public final class ChaosKit implements AutoCloseable {
                 }
                 pause(TICK_MILLIS);
             }
-            pause(REST_MILLIS);
+            for (int i = 0; i < NUM_RESTS; i++) {
+                pause(REST_MILLIS);
+                samples.addAll(replicas.sample());
+            }
             boolean isAlive = target.isAlive() && WarmUp.isAlive(target.uri());
-            samples.addAll(replicas.sample());
             long endNanos = stopwatch.nanos();
             return new Evidence(
                     scenario.name(),
