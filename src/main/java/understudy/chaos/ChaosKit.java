@@ -42,8 +42,10 @@ public final class ChaosKit implements AutoCloseable {
     private static final long TICK_MILLIS = 10;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** Time without load before the last connections are counted. */
-    private static final long REST_MILLIS = 300;
+    /** Pauses without load after which connections are counted: probes may be under way at any of them. */
+    private static final int NUM_RESTS = 6;
+
+    private static final long REST_MILLIS = 60;
 
     /** Longest time for a gateway to find all replicas again, and fewest calls that it must answer. */
     private static final double SETTLE_SECONDS = 3;
@@ -79,7 +81,7 @@ public final class ChaosKit implements AutoCloseable {
         }
     }
 
-    /** Returns the scratch directory of the gateway, which has its log. */
+    /** Returns the scratch directory of the gateway, which has its log, and stays. */
     public Path directory() {
         return directory;
     }
@@ -157,8 +159,9 @@ public final class ChaosKit implements AutoCloseable {
         var waiting = Stopwatch.start();
         replicas.begin(List.of());
         int numAnswered = 0;
-        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i++) {
-            numAnswered += WarmUp.isAnswered(target.uri(), i) ? 1 : 0;
+        int batch = 2 * replicas.names().size();
+        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i += batch) {
+            numAnswered += WarmUp.numAnswered(target.uri(), i, batch);
             var answering = replicas.attempts().stream()
                     .filter(attempt -> attempt.ending() == Attempt.Ending.COMPLETED)
                     .map(Attempt::replica)
@@ -194,9 +197,11 @@ public final class ChaosKit implements AutoCloseable {
                 }
                 pause(TICK_MILLIS);
             }
-            pause(REST_MILLIS);
+            for (int i = 0; i < NUM_RESTS; i++) {
+                pause(REST_MILLIS);
+                samples.addAll(replicas.sample());
+            }
             boolean isAlive = target.isAlive() && WarmUp.isAlive(target.uri());
-            samples.addAll(replicas.sample());
             long endNanos = stopwatch.nanos();
             return new Evidence(
                     scenario.name(),

@@ -33,7 +33,6 @@ public record FleetSettings(List<String> engines, String settings) {
               api-delay = 1ms
               api-delay-per-prompt-token = 0us
             }
-            kv-cache.num-gpu-blocks = 4000
             engine.max-model-len = 16384
             """;
 

@@ -249,9 +249,10 @@ public final class Interposer implements AutoCloseable {
         return connections.size();
     }
 
-    /** Returns how many requests have not ended. */
+    /** Returns how many generations have not ended. */
     public int numInFlight() {
-        return (int) connections.stream().filter(ReplicaConnection::isBusy).count();
+        return (int)
+                connections.stream().filter(ReplicaConnection::isGenerating).count();
     }
 
     @Override

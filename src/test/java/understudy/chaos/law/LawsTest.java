@@ -361,14 +361,24 @@ final class LawsTest {
     @Test
     void nothingStaysOpenAfterTheLoad() {
         connections.add(new ConnectionSample(nanos(30_000), "r1", 90, 80));
-        connections.add(new ConnectionSample(nanos(END), "r1", 4, 0));
-        connections.add(new ConnectionSample(nanos(END), "r2", 5, 0));
-        connections.add(new ConnectionSample(nanos(END), "r3", 3, 1));
+        calls.add(call("last", 30_000, 50_000).build());
+        connections.add(new ConnectionSample(nanos(50_000), "r1", 90, 80));
+        // A probe is under way in one of the two.
+        after(51_000, "r1", 5, 1);
+        after(END, "r1", 4, 0);
+        after(51_000, "r2", 5, 0);
+        after(END, "r2", 6, 0);
+        after(51_000, "r3", 9, 7);
+        after(END, "r3", 3, 1);
 
         assertThat(broken("no-connection-leak"))
                 .containsExactly(
                         "r2 has 0 requests in flight and 5 idle connections after the load; the bound is 0 and 4",
                         "r3 has 1 requests in flight and 2 idle connections after the load; the bound is 0 and 4");
+    }
+
+    private void after(int atMillis, String replica, int numOpen, int numInFlight) {
+        connections.add(new ConnectionSample(nanos(atMillis), replica, numOpen, numInFlight));
     }
 
     @Test
