@@ -505,11 +505,13 @@ final class ReplicaConnection {
             }
         }
 
+        /** A part may have several events: the last one with JSON is cut in its middle, so that none is lost unseen. */
         private static byte[] halfOfEvent(byte[] part) {
-            var half = Arrays.copyOf(part, part.length / 2 + 2);
-            half[half.length - 2] = '\n';
-            half[half.length - 1] = '\n';
-            return half;
+            String text = new String(part, StandardCharsets.ISO_8859_1);
+            int begin = Math.max(0, text.lastIndexOf("data: {"));
+            int end = text.indexOf("\n\n", begin);
+            int middle = (begin + (end < 0 ? text.length() : end + 2)) / 2;
+            return (text.substring(0, middle) + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
         }
 
         private void send(byte[] part, Course course) throws IOException {
