@@ -251,6 +251,16 @@ final class LawsTest {
         attempts.add(
                 attempt("hedged", "r1", 0, 90).firstBodyByteNanos(nanos(80)).build());
         attempts.add(attempt("hedged", "r2", 20, 90).build());
+        // The gateway gave the first one up while its first byte, of 1.002 s, was under way; of 2 ms, it had been
+        // there.
+        attempts.add(attempt("crossed", "r1", 1_000, 1_100)
+                .ending(Attempt.Ending.LEFT_BY_GATEWAY)
+                .build());
+        attempts.add(attempt("crossed", "r2", 1_200, 1_300).build());
+        attempts.add(attempt("given-up", "r1", 0, 1_200)
+                .ending(Attempt.Ending.LEFT_BY_GATEWAY)
+                .build());
+        attempts.add(attempt("given-up", "r2", 1_200, 1_300).build());
         attempts.add(attempt("begun", "r1", 0, 10)
                 .ending(Attempt.Ending.BROKEN_BY_FAULT)
                 .build());
@@ -260,7 +270,8 @@ final class LawsTest {
         assertThat(broken("retries-only-unsent"))
                 .containsExactly(
                         "begun: sent to r2 after r1 had begun an answer of 400 bytes",
-                        "begun: sent to r3 after r1 had begun an answer of 400 bytes");
+                        "begun: sent to r3 after r1 had begun an answer of 400 bytes",
+                        "given-up: sent to r2 after r1 had begun an answer of 400 bytes");
     }
 
     @Test
