@@ -34,6 +34,7 @@ public record FleetSettings(List<String> engines, String settings) {
               api-delay-per-prompt-token = 0us
             }
             engine.max-model-len = 16384
+            kv-cache.kv-events { enable-kv-cache-events = true, endpoint = "tcp://127.0.0.1:*" }
             """;
 
     public FleetSettings {

@@ -493,11 +493,10 @@ final class ReplicaConnection {
                 }
                 case BROKEN_SSE -> {
                     // One line end instead of two: the next event's line belongs to the same event.
-                    return isHere && part.length > 1 ? Arrays.copyOf(part, part.length - 1) : part;
+                    return isHere ? ascii(text(part).replaceFirst("\n\n", "\n")) : part;
                 }
                 case NO_DONE -> {
-                    String text = new String(part, StandardCharsets.ISO_8859_1);
-                    return text.replaceFirst("data: \\[DONE]\\s*", "").getBytes(StandardCharsets.ISO_8859_1);
+                    return ascii(text(part).replaceFirst("data: \\[DONE]\\s*", ""));
                 }
                 default -> {
                     return part;
@@ -505,11 +504,19 @@ final class ReplicaConnection {
             }
         }
 
+        /** Returns a part whose first event is half of what it was; a part may have several. */
         private static byte[] halfOfEvent(byte[] part) {
-            var half = Arrays.copyOf(part, part.length / 2 + 2);
-            half[half.length - 2] = '\n';
-            half[half.length - 1] = '\n';
-            return half;
+            String text = text(part);
+            int end = text.indexOf("\n\n");
+            return end < 0 ? part : ascii(text.substring(0, end / 2) + text.substring(end));
+        }
+
+        private static String text(byte[] part) {
+            return new String(part, StandardCharsets.ISO_8859_1);
+        }
+
+        private static byte[] ascii(String text) {
+            return text.getBytes(StandardCharsets.ISO_8859_1);
         }
 
         private void send(byte[] part, Course course) throws IOException {
