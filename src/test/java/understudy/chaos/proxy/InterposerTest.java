@@ -315,6 +315,19 @@ final class InterposerTest {
         assertThat(whole().body()).isEqualTo(ScriptedEngine.WHOLE.substring(0, ScriptedEngine.WHOLE.length() / 2));
     }
 
+    /** Events 2 and 3 have the same length, so that half of the part that has both is the whole of event 2. */
+    @Test
+    void brokenJsonIsHalfOfTheLastEventOfAPart() throws IOException {
+        engine.joinLastEvents();
+        begin(Kind.BROKEN_JSON);
+        try (var wire = connect()) {
+            generate(wire, true);
+            String fourth = ScriptedEngine.event(3);
+            assertThat(read(wire).body())
+                    .contains(ScriptedEngine.event(2) + fourth.substring(0, fourth.length() / 2) + "\n\ndata: [DONE]");
+        }
+    }
+
     @Test
     void brokenEventsAreNotSetApart() throws IOException {
         begin(Kind.BROKEN_SSE);
