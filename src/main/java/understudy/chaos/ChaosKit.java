@@ -52,6 +52,11 @@ public final class ChaosKit implements AutoCloseable {
 
     private static final int SETTLE_CALLS = 6;
 
+    /** The same for a gateway that was just started, and a kit that is still cold: classes are loaded, code compiled. */
+    private static final double FIRST_SETTLE_SECONDS = 15;
+
+    private static final int FIRST_SETTLE_CALLS = 60;
+
     /** Time beyond the clients' patience after which a scenario ends whatever is under way. */
     private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -62,6 +67,7 @@ public final class ChaosKit implements AutoCloseable {
     private final CountDownLatch isStopped = new CountDownLatch(1);
     private @Nullable Fleet fleet;
     private GatewayUnderTest.@Nullable Running running;
+    private boolean hasSettled;
 
     /**
      * Creates a kit; nothing starts before the first scenario.
@@ -158,15 +164,18 @@ public final class ChaosKit implements AutoCloseable {
     private void settle(GatewayUnderTest.Running target, Fleet replicas) throws IOException {
         var waiting = Stopwatch.start();
         replicas.begin(List.of());
+        double maxSeconds = hasSettled ? SETTLE_SECONDS : FIRST_SETTLE_SECONDS;
+        int minCalls = hasSettled ? SETTLE_CALLS : FIRST_SETTLE_CALLS;
+        hasSettled = true;
         int numAnswered = 0;
         int batch = 2 * replicas.names().size();
-        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i += batch) {
+        for (int i = 0; waiting.seconds() < maxSeconds && !isStopped(); i += batch) {
             numAnswered += WarmUp.numAnswered(target.uri(), i, batch);
             var answering = replicas.attempts().stream()
                     .filter(attempt -> attempt.ending() == Attempt.Ending.COMPLETED)
                     .map(Attempt::replica)
                     .collect(Collectors.toSet());
-            if (numAnswered >= SETTLE_CALLS && answering.containsAll(replicas.healthy())) {
+            if (numAnswered >= minCalls && answering.containsAll(replicas.healthy())) {
                 return;
             }
             pause(TICK_MILLIS);
