@@ -504,11 +504,13 @@ final class ReplicaConnection {
             }
         }
 
-        /** Returns a part whose first event is half of what it was; a part may have several. */
+        /** A part may have several events: the last one with JSON is cut in its middle, so that none is lost unseen. */
         private static byte[] halfOfEvent(byte[] part) {
             String text = text(part);
-            int end = text.indexOf("\n\n");
-            return end < 0 ? part : ascii(text.substring(0, end / 2) + text.substring(end));
+            int begin = Math.max(0, text.lastIndexOf("data: {"));
+            int end = text.indexOf("\n\n", begin);
+            int middle = (begin + (end < 0 ? text.length() : end + 2)) / 2;
+            return ascii(text.substring(0, middle) + "\n\n");
         }
 
         private static String text(byte[] part) {
