@@ -177,8 +177,7 @@ public final class ServerSettings {
     private AdmissionLimits admission() {
         var limits = new AdmissionLimits(
                 server.wholeNumber(MAX_QUEUED_REQS, 0, Integer.MAX_VALUE),
-                server.wholeNumber("max-num-queued-tokens", 0, Long.MAX_VALUE),
-                server.bool("admission-metrics"));
+                server.wholeNumber("max-num-queued-tokens", 0, Long.MAX_VALUE));
         if (limits.areOn() && served.engine.traits().has(Feature.SGLANG_SERVER)) {
             throw server.unusable(
                     limits.maxNumQueuedReqs() > 0 ? MAX_QUEUED_REQS : "max-num-queued-tokens",

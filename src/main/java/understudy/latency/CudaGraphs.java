@@ -84,14 +84,6 @@ public final class CudaGraphs {
         return numTokens <= maxTokens() && !(mode == Mode.FULL_DECODE_ONLY && hasPrefills(batch));
     }
 
-    /**
-     * Returns whether the host has no layers to launch: all of a step is one graph, or decodes whose pieces are launched
-     * faster than they run.
-     */
-    public boolean spareLaunches(BatchShape batch) {
-        return cover(batch, batch.numTokens()) && (mode == Mode.FULL || !hasPrefills(batch));
-    }
-
     private static boolean hasPrefills(BatchShape batch) {
         return batch.numChunks() > 0 || batch.isBesidePrefill();
     }

@@ -9,8 +9,8 @@ import java.util.Locale;
  * @param engine name of the engine, for people
  * @param kernels folder of its measured kernels in AIConfigurator's database
  * @param graphs its CUDA graphs
- * @param launchMicrosPerLayer time in which the host launches the kernels of a layer that are in no graph, or the pieces
- *     of a prefill that are; a step waits for its host or its GPU, whichever is slower
+ * @param launchMicrosPerLayer time in which the host launches the kernels of a layer that are in no graph; a step waits
+ *     for its host or its GPU, whichever is slower
  * @param hostMicrosPerStep time of all other work of the host for a step
  * @param hidesHost whether it does that while the GPU computes another one
  * @param fusesSharedExperts whether an expert that computes every token is one more of those that are chosen
@@ -28,7 +28,7 @@ public record StepExecution(
 
     /** Returns the least time of a step in which the host launches the kernels of so many layers. */
     double launchMicros(BatchShape batch, int numLayers) {
-        return graphs.spareLaunches(batch) ? 0 : numLayers * launchMicrosPerLayer;
+        return graphs.cover(batch, batch.numTokens()) ? 0 : numLayers * launchMicrosPerLayer;
     }
 
     /** Returns the differences from vLLM's way, a line each. */

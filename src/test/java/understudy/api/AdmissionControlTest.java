@@ -26,6 +26,7 @@ final class AdmissionControlTest {
         latency.linear { per-step = 10ms, per-token = 0ns, per-decode-seq = 0ns, per-kv-token = 0ns }
         latency.api-delay = 0ms
         server.served-model-name = m
+        engine.version = main
         """;
 
     private static final String BUSY = """
@@ -138,7 +139,7 @@ final class AdmissionControlTest {
     @CsvSource(delimiter = '|', textBlock = """
                     ''                                                                  | false
                     server.max-num-queued-reqs = 2                                      | true
-                    server { max-num-queued-tokens = 2, admission-metrics = false }     | false
+                    server.max-num-queued-tokens = 2, engine.version = "0.30"           | false
                     """)
     void family_isThereWithALimitOnly(String limits, boolean isThere) throws IOException, InterruptedException {
         try (var cluster = EmulatedCluster.serve(SETTINGS + limits)) {

@@ -50,21 +50,21 @@ final class CudaGraphsTest {
     }
 
     @Test
-    void launchesAreSpared_whereTheWholeStepIsAGraph() {
+    void prefills_areInGraphsOfAllModesButTwo() {
         var decodes = new BatchShape.Builder();
         decodes.add(1, 100, true);
         var mixed = new BatchShape.Builder();
         mixed.add(1, 100, true);
         mixed.add(2, 0, true);
 
-        assertThat(spareLaunches(decodes.build())).containsExactly(false, true, true, true, true);
-        // Prefills are a graph in mode full alone, whose name is the third.
-        assertThat(spareLaunches(mixed.build())).containsExactly(false, false, true, false, false);
+        // The modes are none, piecewise, full, full-decode-only and full-and-piecewise.
+        assertThat(covered(decodes.build())).containsExactly(false, true, true, true, true);
+        assertThat(covered(mixed.build())).containsExactly(false, true, true, false, true);
     }
 
-    private static Stream<Boolean> spareLaunches(BatchShape batch) {
+    private static Stream<Boolean> covered(BatchShape batch) {
         return Arrays.stream(CudaGraphs.Mode.values())
-                .map(mode -> CudaGraphs.upTo(8, mode).spareLaunches(batch));
+                .map(mode -> CudaGraphs.upTo(8, mode).cover(batch, batch.numTokens()));
     }
 
     /** Each size up to 32, and then the usual ones; 5 graphs of at most 5 tokens. */

@@ -6,9 +6,8 @@ package understudy.api.call;
  *
  * @param maxNumQueuedReqs most requests, those that run included, or 0 for no limit
  * @param maxNumQueuedTokens prompt tokens of requests without a first token at which no more is taken, or 0 for no limit
- * @param hasMetrics whether metrics count what is turned away
  */
-public record AdmissionLimits(int maxNumQueuedReqs, long maxNumQueuedTokens, boolean hasMetrics) {
+public record AdmissionLimits(int maxNumQueuedReqs, long maxNumQueuedTokens) {
     /** Returns whether there is a limit. */
     public boolean areOn() {
         return maxNumQueuedReqs > 0 || maxNumQueuedTokens > 0;

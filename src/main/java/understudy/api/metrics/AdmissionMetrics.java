@@ -7,13 +7,13 @@ import java.util.function.Consumer;
 import understudy.api.call.AdmissionControl.Reason;
 import understudy.api.call.ApiSettings;
 
-/** Count of calls that a server with limits has turned away, as vLLM has it since pull request 55812. */
+/** Count of calls that a server with limits has turned away; earlier versions of vLLM do not show it. */
 public final class AdmissionMetrics {
     private AdmissionMetrics() {}
 
     /** Registers the family, if the server has one, and returns what counts. */
     public static Consumer<Reason> register(PrometheusRegistry registry, ApiSettings settings) {
-        if (!settings.admission().areOn() || !settings.admission().hasMetrics()) {
+        if (!settings.admission().areOn()) {
             return reason -> {};
         }
         var rejections = Counter.builder()

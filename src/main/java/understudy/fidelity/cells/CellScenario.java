@@ -101,7 +101,9 @@ public final class CellScenario {
         var llm = model(setup.model());
         llm.ifPresent(file -> all.put("latency.llm", file.text("name")));
         all.putAll(formats(setup, llm));
-        all.putAll(graphs(setup));
+        if (engineKind().equals(VLLM) && isOnBlackwell(setup)) {
+            all.putAll(onBlackwell(setup));
+        }
         all.putAll(parallelism(setup, llm));
         return files.load(scenario, all);
     }
@@ -160,21 +162,25 @@ public final class CellScenario {
     }
 
     /**
-     * Returns the CUDA graphs of public measurements on Blackwell, where the scenario says nothing of them (InferenceMAX,
-     * {@code gptoss_fp4_b200_docker.sh} and {@code 70b_fp8_b200_docker.sh}).
+     * Returns what servers of public measurements on Blackwell have, where the scenario says nothing of it: the CUDA graphs
+     * of their start commands (InferenceMAX, {@code gptoss_fp4_b200_docker.sh} and {@code 70b_fp8_b200_docker.sh}), and
+     * the delay before a first token that no kernel explains, fitted to gpt-oss and Llama.
      */
-    private Map<String, String> graphs(MeasuredSetup setup) {
-        if (!engineKind().equals(VLLM) || !isOnBlackwell(setup)) {
-            return Map.of();
-        }
+    private Map<String, String> onBlackwell(MeasuredSetup setup) {
+        var all = new LinkedHashMap<String, String>();
+        putIfDefault(all, "latency", "api-delay", "10ms");
         if (isOf(setup, "gpt-oss")) {
-            return ifDefault("max-cudagraph-capture-size", "2048");
+            putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
+        } else if (isOf(setup, "llama")) {
+            putIfDefault(all, "engine", "cudagraph-mode", "full-decode-only");
         }
-        return isOf(setup, "llama") ? ifDefault("cudagraph-mode", "full-decode-only") : Map.of();
+        return all;
     }
 
-    private Map<String, String> ifDefault(String key, String value) {
-        return shared.section("engine").isDefault(key) ? Map.of("engine." + key, value) : Map.of();
+    private void putIfDefault(Map<String, String> settings, String section, String key, String value) {
+        if (shared.section(section).isDefault(key)) {
+            settings.put(section + "." + key, value);
+        }
     }
 
     private static boolean isOf(MeasuredSetup setup, String family) {

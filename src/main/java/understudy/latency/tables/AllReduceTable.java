@@ -1,6 +1,7 @@
 package understudy.latency.tables;
 
 import java.util.Set;
+import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,21 @@ record AllReduceTable(Curve graph, Curve eager) {
                 count,
                 tokens -> graph.applyAsDouble(tokens * elementsPerToken),
                 tokens -> eager.applyAsDouble(tokens * elementsPerToken));
+    }
+
+    /**
+     * Returns exchanges with the norm behind each.
+     *
+     * @param fusion which of them are one kernel
+     * @param norm time of a norm by itself, by tokens
+     */
+    Kernel kernelWithNorm(
+            String part, double count, double elementsPerToken, NormFusion fusion, DoubleUnaryOperator norm) {
+        return new Kernel(
+                part,
+                count,
+                fusion.withNorm(fusion.oneShot(graph), graph, norm, elementsPerToken),
+                fusion.withNorm(eager, eager, norm, elementsPerToken));
     }
 
     static Curve smooth(Curve curve) {

@@ -48,6 +48,12 @@ final class Curve implements DoubleUnaryOperator {
         return new Curve(xs, smooth);
     }
 
+    /** Returns the curve of the points below a limit, at least the first. */
+    Curve below(double limit) {
+        int length = Math.max(1, (int) Arrays.stream(xs).filter(x -> x < limit).count());
+        return new Curve(Arrays.copyOf(xs, length), Arrays.copyOf(micros, length));
+    }
+
     /** Returns a curve with other times at the same points. */
     Curve map(DoubleUnaryOperator change) {
         return new Curve(xs, Arrays.stream(micros).map(change).toArray());

@@ -30,6 +30,8 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
             "num_tokens");
     private static final double LEAST_LIKENESS = 0.8;
 
+    private static final double MULTIPLE = 256;
+
     private static final String SETTING = "moe";
     private static final String SKEW = "experts' skew " + Ingredients.DISTRIBUTION + ": empirical";
 
@@ -42,6 +44,18 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
 
         double weightsOfOne() {
             return hiddenSize * interSize;
+        }
+
+        /**
+         * Returns the weights of all experts, each in so many parts, as FlashInfer's kernels have them: inputs and outputs
+         * of a part are multiples of 256 ({@code mxfp4.py} of vLLM).
+         */
+        double storedWeights(int numParts) {
+            return padded(hiddenSize) * padded(interSize / numParts) * numParts * numExperts;
+        }
+
+        private static double padded(double size) {
+            return MULTIPLE * Math.ceil(size / MULTIPLE);
         }
 
         double tokensPerExpert() {
@@ -111,7 +125,8 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
 
     /**
      * Returns times of MXFP4 weights with MXFP8 activations: of the model's experts, or else of those that are most
-     * alike, at as many tokens for each expert. What exceeds the least time that was measured goes by the weights of all.
+     * alike, at as many tokens for each expert. What exceeds the least time that was measured goes by the weights of all,
+     * padded as the kernel has them.
      */
     private static @Nullable ExpertTimes withMxfp8Activations(TableChoice choice, Placement at) {
         var wanted = shape(at);
@@ -126,7 +141,8 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
             choice.note(SKEW);
             double fixed = leastMicros(like.in(ofDtype(file.path(), Dtypes.MXFP4_MXFP8)));
             double tokens = wanted.tokensPerExpert() / like.tokensPerExpert();
-            double weights = wanted.weightsOfOne() * wanted.numExperts / (like.weightsOfOne() * like.numExperts);
+            int numParts = at.expertTensorSize();
+            double weights = wanted.storedWeights(numParts) / like.storedWeights(numParts);
             if (!like.equals(wanted)) {
                 choice.note(what + ": by the times of " + like + " at as many tokens each");
             }

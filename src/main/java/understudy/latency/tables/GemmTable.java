@@ -13,14 +13,18 @@ import org.jspecify.annotations.Nullable;
  * smaller n, in proportion.
  */
 final class GemmTable {
+    /** Rows one above a multiple of 256 take that much longer on Hopper. */
     private static final double SPIKE = 1.3;
+
+    /** FP8 products of Blackwell have no such rows. */
+    private static final double BLACKWELL_FP8_SPIKE = 1.05;
 
     private final double[] ns;
     private final double[] ks;
     /** By n and k, in the order of both. */
     private final Curve[][] curves;
 
-    private GemmTable(Map<Double, Map<Double, Curve.Builder>> builders) {
+    private GemmTable(Map<Double, Map<Double, Curve.Builder>> builders, double spike) {
         ns = builders.keySet().stream().mapToDouble(Double::doubleValue).toArray();
         ks = builders.values().stream()
                 .flatMapToDouble(row -> row.keySet().stream().mapToDouble(Double::doubleValue))
@@ -33,17 +37,17 @@ final class GemmTable {
             for (int j = 0; j < ks.length; j++) {
                 var builder = row.get(ks[j]);
                 curves[i][j] =
-                        builder == null ? fromSmaller(i, j) : builder.build().smoothed(SPIKE);
+                        builder == null ? fromSmaller(i, j) : builder.build().smoothed(spike);
             }
             i++;
         }
     }
 
     /** Reads the rows of a format, or returns null if there are none. */
-    static @Nullable GemmTable read(Path file, String dtype, double flopPerMicro) {
+    static @Nullable GemmTable read(Path file, String dtype, GpuData gpu) {
         var builders = new TreeMap<Double, Map<Double, Curve.Builder>>();
         var rows = Rows.read(file, Set.of("gemm_dtype", "m", "n", "k")).where("gemm_dtype", dtype);
-        var check = new PeakCheck(file, flopPerMicro);
+        var check = new PeakCheck(file, gpu.flopPerMicro(dtype));
         rows.forEach(row -> {
             double m = row.number("m");
             double n = row.number("n");
@@ -54,7 +58,8 @@ final class GemmTable {
                     .add(m, row.micros());
         });
         check.finish();
-        return builders.size() < 2 ? null : new GemmTable(builders);
+        double spike = gpu.isBlackwell() && dtype.equals(Dtypes.FP8) ? BLACKWELL_FP8_SPIKE : SPIKE;
+        return builders.size() < 2 ? null : new GemmTable(builders, spike);
     }
 
     private Curve fromSmaller(int i, int j) {

@@ -56,13 +56,8 @@ final class StepKernels {
             addProjections();
         }
         addFeedForward(execution);
-        if (gpu.isBlackwell() && at.tensorParallelSize() > 1) {
-            choice.note("norms are fused with all-reduces: as vLLM does on Blackwell");
-        } else {
-            addElementwise(2 * at.llm().numLayers(), NORM_BYTES * at.llm().hiddenSize());
-        }
         addHead();
-        addAllReduces();
+        addAllReducesAndNorms();
     }
 
     List<Kernel> layers() {
@@ -174,21 +169,38 @@ final class StepKernels {
         head.add(new Kernel(HEAD, 2, elementwise.kernel(NORM_BYTES * vocabulary)));
     }
 
-    private void addAllReduces() {
+    private void addAllReducesAndNorms() {
         int numGpus = at.tensorParallelSize();
+        int count = 2 * at.llm().numLayers();
+        int hiddenSize = at.llm().hiddenSize();
         if (numGpus == 1) {
+            addElementwise(count, NORM_BYTES * hiddenSize);
             return;
         }
         var part = new TableChoice.Part("all-reduce", "comm", "custom_allreduce", numGpus + "-GPU all-reduces", "");
         var table = choice.choose(part, file -> AllReduceTable.read(file, numGpus));
+        if (table != null && gpu.isBlackwell()) {
+            var fusion = NormFusion.of(gpu, numGpus);
+            choice.note("norms are fused with all-reduces of up to " + fusion.maxTokens(hiddenSize)
+                    + " tokens, as vLLM does on Blackwell");
+            var norm = elementwise.kernel(NORM_BYTES * hiddenSize);
+            layers.add(table.kernelWithNorm(ALL_REDUCE, count, hiddenSize, fusion, norm));
+        } else {
+            addElementwise(count, NORM_BYTES * hiddenSize);
+            addAllReduces(table, count);
+        }
+        if (table != null) {
+            head.add(table.kernel(HEAD, 1, at.llm().vocabSize() / 2.0));
+        }
+    }
+
+    private void addAllReduces(@Nullable AllReduceTable table, int count) {
         if (table == null) {
             var ring = new ExchangeTime(at.llm(), at.parallelism(), at.gpu().allReduce());
             layers.add(new Kernel(ALL_REDUCE, 1, ring::allReduceMicros));
             head.add(new Kernel(HEAD, 1, tokens -> ring.gatherMicros()));
         } else {
-            layers.add(
-                    table.kernel(ALL_REDUCE, 2 * at.llm().numLayers(), at.llm().hiddenSize()));
-            head.add(table.kernel(HEAD, 1, at.llm().vocabSize() / 2.0));
+            layers.add(table.kernel(ALL_REDUCE, count, at.llm().hiddenSize()));
         }
     }
 
@@ -212,7 +224,6 @@ final class StepKernels {
 
     private Optional<GemmTable> gemmTable(String dtype) {
         var part = new TableChoice.Part("gemm", "gemm", "gemm", "linear layers in " + dtype, dtype);
-        return Optional.ofNullable(
-                choice.choose(part, file -> GemmTable.read(file.path(), dtype, gpu.flopPerMicro(dtype))));
+        return Optional.ofNullable(choice.choose(part, file -> GemmTable.read(file.path(), dtype, gpu)));
     }
 }

@@ -52,11 +52,12 @@ final class EngineVersionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             0.27     | enable-mamba-fine-grained-prefix-cache enable-mamba-shared-prefix-checkpoint enable-scale-out \
-                       long-prefill-token-threshold-adaptive max-num-active-seqs prefix-cache-retention-interval
+                       long-prefill-token-threshold-adaptive max-num-active-seqs max-num-queued-reqs max-num-queued-tokens prefix-cache-retention-interval
             recorded | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
-                       max-num-active-seqs
+                       max-num-active-seqs max-num-queued-reqs max-num-queued-tokens
             0.28     | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
-                       max-long-partial-prefills max-num-active-seqs max-num-partial-prefills
+                       max-long-partial-prefills max-num-active-seqs max-num-partial-prefills max-num-queued-reqs \
+                       max-num-queued-tokens
             0.29     | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
                        max-long-partial-prefills max-num-active-seqs max-num-partial-prefills
             0.30     | enable-mamba-fine-grained-prefix-cache long-prefill-token-threshold-adaptive \
@@ -65,6 +66,20 @@ final class EngineVersionsTest {
             """)
     void flagsOfOtherVersions_areNotThoseOfTheProfile(String version, String flags) {
         assertThat(new TreeSet<>(VLLM.profile(version).otherFlags().keySet())).containsExactly(flags.split("\\s+"));
+    }
+
+    /** Families that the profile does not have, though another has. */
+    @ParameterizedTest
+    @CsvSource({
+        "0.27, vllm:admission_rejections_total",
+        "recorded, vllm:admission_rejections_total",
+        "0.28, vllm:admission_rejections_total",
+        "0.29, vllm:admission_rejections_total",
+        "0.30, vllm:admission_rejections_total",
+        "main,"
+    })
+    void familiesOfOtherVersions_areNotThoseOfTheProfile(String version, String family) {
+        assertThat(VLLM.profile(version).otherMetrics()).isEqualTo(family == null ? Set.of() : Set.of(family));
     }
 
     @ParameterizedTest

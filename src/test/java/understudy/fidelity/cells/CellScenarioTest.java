@@ -68,14 +68,18 @@ final class CellScenarioTest {
 
     @ParameterizedTest
     @CsvSource({
-        "meta-llama/Llama-3.1-70B, b200_sxm, full-decode-only, auto",
-        "meta-llama/Llama-3.1-70B, h200_sxm, full-and-piecewise, auto",
-        "openai/gpt-oss-120b, b200_sxm, full-and-piecewise, 2048",
-        "openai/gpt-oss-120b, h200_sxm, full-and-piecewise, auto"
+        "meta-llama/Llama-3.1-70B, b200_sxm, full-decode-only, auto, 10ms",
+        "meta-llama/Llama-3.1-70B, h200_sxm, full-and-piecewise, auto, 4ms",
+        "openai/gpt-oss-120b, b200_sxm, full-and-piecewise, 2048, 10ms",
+        "openai/gpt-oss-120b, h200_sxm, full-and-piecewise, auto, 4ms",
+        "moonshotai/Kimi-K2.5, b200_sxm, full-and-piecewise, auto, 10ms"
     })
-    void graphs_areThoseOfPublicMeasurementsOnBlackwell(String model, String gpu, String mode, String maxSize) {
-        var engine =
-                SCENARIO.of(setup(model, gpu, "nvfp4", 1, 1, 1, 1), "roofline").section("engine");
+    void servers_areThoseOfPublicMeasurementsOnBlackwell(
+            String model, String gpu, String mode, String maxSize, String apiDelay) {
+        var config = SCENARIO.of(setup(model, gpu, "nvfp4", 1, 1, 1, 1), "roofline");
+        var engine = config.section("engine");
+
+        assertThat(config.text("latency.api-delay")).isEqualTo(apiDelay);
 
         assertThat(engine.text("cudagraph-mode")).isEqualTo(mode);
         assertThat(engine.text("max-cudagraph-capture-size")).isEqualTo(maxSize);

@@ -27,7 +27,7 @@ import understudy.scenario.SpecFiles;
  */
 final class ReferenceStepTimesTest {
     private static final double NANOS_PER_MILLI = 1e6;
-    private static final double FP8_PEAK = 1978e6;
+    private static final GpuData H200 = new GpuData(3.84e6, 989e6, 1978e6, 0, 90);
 
     /** Milliseconds of 16 and 64 decodes, of prefills of 1024 and 8192, of 2048 behind 4096, of 32 decodes beside 1024. */
     @ParameterizedTest
@@ -88,8 +88,8 @@ final class ReferenceStepTimesTest {
      */
     @Test
     void kernels_takeWhatThePrototypeSays() {
-        var table = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "fp8", FP8_PEAK);
-        var unquantized = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "bfloat16", FP8_PEAK);
+        var table = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "fp8", H200);
+        var unquantized = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "bfloat16", H200);
         var allReduce =
                 AllReduceTable.read(new TableFile("vllm", "0.24.0", file("comm/vllm/0.24.0/custom_allreduce_perf")), 4);
 

@@ -36,6 +36,9 @@ final class TableLatencyTest {
             .expertWeights(WeightFormat.BF16)
             .build();
 
+    private static final GpuData AMPERE = gpuData(80);
+    private static final GpuData BLACKWELL = gpuData(100);
+
     private static final StepExecution SGLANG =
             new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, 0, true, true);
 
@@ -194,11 +197,11 @@ final class TableLatencyTest {
         var file =
                 folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("0.24.0");
 
-        var table = GemmTable.read(file, "bfloat16", 1e9);
+        var table = GemmTable.read(file, "bfloat16", AMPERE);
 
         assertThat(table.layer(100, 200).applyAsDouble(1)).isCloseTo(20_000, within(1e-6));
         assertThat(table.layer(512, 512).applyAsDouble(1)).isCloseTo(512 * 512, within(1e-6));
-        assertThat(GemmTable.read(file, "fp8", 1e9)).isNull();
+        assertThat(GemmTable.read(file, "fp8", AMPERE)).isNull();
     }
 
     @Test
@@ -209,7 +212,7 @@ final class TableLatencyTest {
                 "gemm", "1.0.0", "gemm", Map.of("gemm_dtype", "fp8"), new String[] {"m", "n", "k"}, rows, row -> 0.005);
 
         var table = GemmTable.read(
-                folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("1.0.0"), "fp8", 1e9);
+                folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("1.0.0"), "fp8", AMPERE);
 
         // 5 us with 64 outputs of 256 inputs; 256 outputs are four times as many.
         assertThat(table.layer(256, 256).applyAsDouble(1)).isCloseTo(20, within(1e-9));
@@ -255,6 +258,51 @@ final class TableLatencyTest {
         var kernel = table.kernel("all-reduce", 1, 2);
         assertThat(kernel.stepMicros(true, 512)).isCloseTo(10.5, within(1e-9));
         assertThat(kernel.stepMicros(false, 512)).isCloseTo(7, within(1e-9));
+    }
+
+    /** Up to 1 MiB, which are 524,288 elements, eight GPUs reduce and normalize in one kernel. */
+    @Test
+    void normsOnBlackwell_areFusedWithSmallAllReduces() {
+        // One round of vLLM's kernel, below 256 KiB, grows by 1 us for 16,384 elements; its two rounds take 26 us.
+        var graph = curve(65_536, 9, 131_071, 13, 131_072, 26, 262_144, 26, 524_288, 20, 1_048_576, 100);
+        var table = new AllReduceTable(graph, graph.map(micros -> 40));
+
+        var kernel = table.kernelWithNorm("all-reduce", 1, 8192, NormFusion.of(BLACKWELL, 8), tokens -> 5);
+
+        assertThat(kernel.stepMicros(true, 8)).isCloseTo(9, within(1e-3));
+        // 16 and 24 tokens: 4 and 8 us more than 8 tokens. 64 tokens would be 28 us more, but 20 us were measured.
+        assertThat(kernel.stepMicros(true, 16)).isCloseTo(13, within(1e-3));
+        assertThat(kernel.stepMicros(true, 24)).isCloseTo(17, within(1e-3));
+        assertThat(kernel.stepMicros(true, 64)).isCloseTo(20, within(1e-3));
+        assertThat(kernel.stepMicros(true, 128)).as("two kernels").isCloseTo(105, within(1e-3));
+        assertThat(kernel.stepMicros(false, 64)).isEqualTo(40);
+        assertThat(kernel.stepMicros(false, 65)).isEqualTo(45);
+    }
+
+    @Test
+    void spikesOfFp8_areCutMoreOnBlackwell() {
+        var folder = new TableFolder(directory);
+        // 1 token is measured with twice the time of 1024.
+        folder.gemm("1.0.0", "fp8", row -> row[0] == 1 ? 2 : 1);
+        var file =
+                folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("1.0.0");
+
+        assertThat(GemmTable.read(file, "fp8", AMPERE).layer(64, 64).applyAsDouble(1))
+                .isCloseTo(1300, within(1e-9));
+        assertThat(GemmTable.read(file, "fp8", BLACKWELL).layer(64, 64).applyAsDouble(1))
+                .isCloseTo(1050, within(1e-9));
+    }
+
+    private static GpuData gpuData(int smVersion) {
+        return new GpuData(1e6, 1e9, 1e9, 1e9, smVersion);
+    }
+
+    private static Curve curve(double... points) {
+        var builder = new Curve.Builder();
+        for (int i = 0; i < points.length; i += 2) {
+            builder.add(points[i], points[i + 1]);
+        }
+        return builder.build();
     }
 
     @Test
