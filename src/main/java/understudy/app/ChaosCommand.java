@@ -53,7 +53,8 @@ import understudy.settings.ScenarioException;
             "Judges a gateway, router or load balancer: starts emulated replicas behind it, sends load through it, lets"
                     + " one thing after the other go wrong, and checks by laws what came back.",
             "In --command and --config, {port} stands for the port to listen at, {backends} for HOST:PORT of all"
-                    + " replicas with commas between, {backend0} and so on for each, {dir} for a scratch directory and"
+                    + " replicas with commas between, {backend0} and so on for each, {events} for the addresses of their"
+                    + " KV events, {dir} for a scratch directory and"
                     + " {config} for the path of the filled-in file."
         },
         exitCodeListHeading = "%nExit codes:%n",

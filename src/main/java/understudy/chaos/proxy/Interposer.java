@@ -188,6 +188,19 @@ public final class Interposer implements AutoCloseable {
             }
             listener = null;
         }
+        awaitAcceptor();
+    }
+
+    /** The system refuses connections only when no thread waits for them any more. */
+    private void awaitAcceptor() {
+        var thread = acceptor;
+        if (thread != null) {
+            try {
+                thread.join(JOIN_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Returns a fault that is set now. */
@@ -260,13 +273,5 @@ public final class Interposer implements AutoCloseable {
         isClosing.countDown();
         stopListening();
         connections.forEach(ReplicaConnection::kill);
-        var thread = acceptor;
-        if (thread != null) {
-            try {
-                thread.join(JOIN_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 }

@@ -493,11 +493,10 @@ final class ReplicaConnection {
                 }
                 case BROKEN_SSE -> {
                     // One line end instead of two: the next event's line belongs to the same event.
-                    return isHere && part.length > 1 ? Arrays.copyOf(part, part.length - 1) : part;
+                    return isHere ? ascii(text(part).replaceFirst("\n\n", "\n")) : part;
                 }
                 case NO_DONE -> {
-                    String text = new String(part, StandardCharsets.ISO_8859_1);
-                    return text.replaceFirst("data: \\[DONE]\\s*", "").getBytes(StandardCharsets.ISO_8859_1);
+                    return ascii(text(part).replaceFirst("data: \\[DONE]\\s*", ""));
                 }
                 default -> {
                     return part;
@@ -507,11 +506,19 @@ final class ReplicaConnection {
 
         /** A part may have several events: the last one with JSON is cut in its middle, so that none is lost unseen. */
         private static byte[] halfOfEvent(byte[] part) {
-            String text = new String(part, StandardCharsets.ISO_8859_1);
+            String text = text(part);
             int begin = Math.max(0, text.lastIndexOf("data: {"));
             int end = text.indexOf("\n\n", begin);
             int middle = (begin + (end < 0 ? text.length() : end + 2)) / 2;
-            return (text.substring(0, middle) + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
+            return ascii(text.substring(0, middle) + "\n\n");
+        }
+
+        private static String text(byte[] part) {
+            return new String(part, StandardCharsets.ISO_8859_1);
+        }
+
+        private static byte[] ascii(String text) {
+            return text.getBytes(StandardCharsets.ISO_8859_1);
         }
 
         private void send(byte[] part, Course course) throws IOException {
