@@ -104,6 +104,10 @@ record ServerAnswer(String name, JsonNode json, Findings findings) {
         flag("max-num-seqs", scheduler.path("max_num_seqs"));
         flag("max-num-batched-tokens", scheduler.path("max_num_batched_tokens"));
         flag("long-prefill-token-threshold", scheduler.path("long_prefill_token_threshold"));
+        flag("long-prefill-token-threshold-adaptive", scheduler.path("long_prefill_token_threshold_adaptive"));
+        flag("max-num-active-seqs", scheduler.path("max_num_active_seqs"));
+        flag("max-num-queued-reqs", scheduler.path("max_num_queued_reqs"));
+        flag("max-num-queued-tokens", scheduler.path("max_num_queued_tokens"));
         flag("enable-chunked-prefill", scheduler.path("enable_chunked_prefill"));
         flag("scheduling-policy", scheduler.path("policy"));
         flag("async-scheduling", scheduler.path("async_scheduling"));

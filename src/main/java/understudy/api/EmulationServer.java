@@ -21,6 +21,7 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
+import understudy.api.call.AdmissionControl;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiContextBuilder;
 import understudy.api.call.ApiSettings;
@@ -42,6 +43,7 @@ import understudy.api.kvevents.KvEventSettings;
 import understudy.api.live.LiveFeed;
 import understudy.api.live.LiveReplica;
 import understudy.api.live.LiveView;
+import understudy.api.metrics.AdmissionMetrics;
 import understudy.api.metrics.EngineMetrics;
 import understudy.api.metrics.RouterMetrics;
 import understudy.api.sglang.SchedulerReports;
@@ -95,7 +97,7 @@ public final class EmulationServer implements AutoCloseable {
         var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
         var engineMetrics = new EngineMetrics(registry, settings, spec);
         var reports = new SchedulerReports(spec);
-        var httpMetrics = new HttpMetrics(registry);
+        var httpMetrics = new HttpMetrics(registry, settings.absent().families());
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);
         var routerMetrics = new RouterMetrics(registry);
@@ -118,7 +120,8 @@ public final class EmulationServer implements AutoCloseable {
         Optional.ofNullable(recorder).ifPresent(watchers::add);
         var router = interceptor.apply(host.router());
         var keptKv = new KeptKv(host, system);
-        var link = new ClusterLink(host, system, router, keptKv, watchers);
+        var admission = new AdmissionControl(settings.admission(), AdmissionMetrics.register(registry, settings));
+        var link = new ClusterLink(host, system, router, keptKv, admission, watchers);
         var control = new ClusterControl(host, system, router, spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
         api = ApiContextBuilder.builder()

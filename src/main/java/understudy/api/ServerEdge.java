@@ -103,6 +103,7 @@ public final class ServerEdge {
     private final RequestIds ids;
     private final ForeignPages foreignPages;
     private final Set<String> ofSglang;
+    private final Set<String> absent;
 
     /**
      * Creates an edge.
@@ -112,6 +113,7 @@ public final class ServerEdge {
     ServerEdge(ApiContext api, RequestIds ids, boolean hasSglang) {
         this.api = api;
         ofSglang = hasSglang ? OF_SGLANG : Set.of();
+        absent = api.settings().absent().endpoints();
         this.ids = ids;
         foreignPages = new ForeignPages(api.settings().http());
     }
@@ -140,7 +142,8 @@ public final class ServerEdge {
 
     /** As with FastAPI's instrumentation, a streamed response lasts until its end. */
     private void countWhenWritten(HttpRequest request, String path, HttpResponse response, Stopwatch took) {
-        String handler = HANDLERS.contains(path) || ofSglang.contains(path) ? path : "none";
+        boolean isThere = (HANDLERS.contains(path) || ofSglang.contains(path)) && !absent.contains(path);
+        String handler = isThere ? path : "none";
         String method = request.method().value();
         int status = response.status().intValue();
         response.getAttribute(Ending.KEY)
@@ -155,7 +158,7 @@ public final class ServerEdge {
         if (foreign.isEmpty() && ForeignPages.isPreflight(request)) {
             return CompletableFuture.completedFuture(HttpResponse.create());
         }
-        var refusal = foreign.or(() -> refusal(request, dialect));
+        var refusal = foreign.or(() -> refusal(request, dialect)).or(() -> absence(request));
         try {
             return refusal.isPresent()
                     ? CompletableFuture.completedFuture(refusal.get())
@@ -163,6 +166,13 @@ public final class ServerEdge {
         } catch (Exception | StackOverflowError e) {
             return CompletableFuture.failedFuture(new CompletionException(e));
         }
+    }
+
+    /** An endpoint that the engine's version does not have is like any other path that is not there. */
+    private Optional<HttpResponse> absence(HttpRequest request) {
+        return absent.contains(request.getUri().path())
+                ? Optional.of(HttpResponse.create().withStatus(404))
+                : Optional.empty();
     }
 
     /** Returns why a request is not let in, or empty if it is. */

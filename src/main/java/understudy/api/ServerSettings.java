@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.AdmissionLimits;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.call.ApiSettingsBuilder;
@@ -36,6 +37,7 @@ import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
+import understudy.engine.version.EngineProfile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.DrawSettings;
@@ -45,6 +47,7 @@ public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
     private static final String TOKENIZER = "tokenizer";
+    private static final String MAX_QUEUED_REQS = "max-num-queued-reqs";
     private static final String CERTFILE = "tls-certfile";
     private static final String KEYFILE = "tls-keyfile";
     private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
@@ -66,6 +69,7 @@ public final class ServerSettings {
      * @param seed of every random stream
      * @param numReplicas at the start
      * @param engine of the first group of replicas
+     * @param version of the scenario's engine; empty if it has no versions
      * @param hardware the model and the GPUs, in words
      * @param numGpus of a replica
      * @param tensorParallelSize GPUs that share each layer
@@ -81,6 +85,7 @@ public final class ServerSettings {
             long seed,
             int numReplicas,
             EngineSpec engine,
+            Optional<EngineProfile> version,
             String hardware,
             int numGpus,
             int tensorParallelSize,
@@ -129,14 +134,28 @@ public final class ServerSettings {
                 .pod(pod())
                 .sideChannel(sideChannel(host))
                 .loras(loras())
+                .admission(admission())
                 .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
                 .sglang(sglang())
                 .models(models)
                 .vllmVersion(server.text("vllm-version"))
                 .hardware(served.hardware)
                 .model(model())
+                .absent(absent())
                 .surface(surface())
                 .build();
+    }
+
+    private ApiSettings.Absent absent() {
+        var endpoints = server.texts("absent-endpoints");
+        for (String path : endpoints) {
+            if (!ServerEdge.HANDLERS.contains(path) && !ServerEdge.OF_SGLANG.contains(path)) {
+                throw server.unusable("absent-endpoints", "of which " + path + " is no endpoint here");
+            }
+        }
+        return new ApiSettings.Absent(
+                Set.copyOf(endpoints),
+                served.version.map(EngineProfile::otherMetrics).orElse(Set.of()));
     }
 
     private ApiSettings.Sglang sglang() {
@@ -155,6 +174,18 @@ public final class ServerSettings {
                 served.numGpus);
     }
 
+    private AdmissionLimits admission() {
+        var limits = new AdmissionLimits(
+                server.wholeNumber(MAX_QUEUED_REQS, 0, Integer.MAX_VALUE),
+                server.wholeNumber("max-num-queued-tokens", 0, Long.MAX_VALUE));
+        if (limits.areOn() && served.engine.traits().has(Feature.SGLANG_SERVER)) {
+            throw server.unusable(
+                    limits.maxNumQueuedReqs() > 0 ? MAX_QUEUED_REQS : "max-num-queued-tokens",
+                    "which SGLang's server does not have; see engine.sglang.max-queued-requests");
+        }
+        return limits;
+    }
+
     private String rootPath() {
         String path = server.text("root-path");
         if (!ROOT_PATH.matcher(path).matches()) {
@@ -171,6 +202,7 @@ public final class ServerSettings {
     /** Returns warnings about the scenario for the user of a server, a line each. */
     public List<String> warnings() {
         var lines = new ArrayList<String>();
+        served.version.flatMap(EngineProfile::reservation).ifPresent(lines::add);
         if (served.engine.kvCache().findsBySession()) {
             lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
                     + " header "

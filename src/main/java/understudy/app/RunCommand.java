@@ -21,6 +21,7 @@ import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioSummary;
+import understudy.scenario.VersionDefaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.Workload;
@@ -146,7 +147,10 @@ final class RunCommand extends ConsoleCommand {
     private String dryRun(Section settings) {
         var checked = checked(settings);
         checked.workload.close();
-        return reasons(checked.scenario) + checked.scenario.resolve(settings).render();
+        var versions = VersionDefaults.profiles(settings).stream().flatMap(profile -> profile.description().stream());
+        return comments(versions)
+                + reasons(checked.scenario)
+                + checked.scenario.resolve(settings).render();
     }
 
     /** Checked scenario with what it was read from, and its workload, open. */
@@ -178,9 +182,11 @@ final class RunCommand extends ConsoleCommand {
     /** Writes derived values and warnings as comments, so that the output is still a scenario. */
     private static String reasons(Scenario scenario) {
         var warnings = scenario.warnings().stream().map(warning -> "warning: " + warning);
-        return Stream.concat(scenario.reasons().stream(), warnings)
-                .map(line -> "# " + line + "\n")
-                .collect(Collectors.joining());
+        return comments(Stream.concat(scenario.reasons().stream(), warnings));
+    }
+
+    private static String comments(Stream<String> lines) {
+        return lines.map(line -> "# " + line + "\n").collect(Collectors.joining());
     }
 
     private int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {

@@ -48,6 +48,7 @@ public final class Understudy {
         COMMANDS.put("adopt", AdoptCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);
+        COMMANDS.put("chaos", ChaosCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);
         COMMANDS.put("compare", CompareCommand.class);
         COMMANDS.put("emit", EmitCommand.class);

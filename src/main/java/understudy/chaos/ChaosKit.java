@@ -42,13 +42,20 @@ public final class ChaosKit implements AutoCloseable {
     private static final long TICK_MILLIS = 10;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** Time without load before the last connections are counted. */
-    private static final long REST_MILLIS = 300;
+    /** Pauses without load after which connections are counted: probes may be under way at any of them. */
+    private static final int NUM_RESTS = 6;
+
+    private static final long REST_MILLIS = 60;
 
     /** Longest time for a gateway to find all replicas again, and fewest calls that it must answer. */
     private static final double SETTLE_SECONDS = 3;
 
     private static final int SETTLE_CALLS = 6;
+
+    /** The same for a gateway that was just started, and a kit that is still cold: classes are loaded, code compiled. */
+    private static final double FIRST_SETTLE_SECONDS = 15;
+
+    private static final int FIRST_SETTLE_CALLS = 60;
 
     /** Time beyond the clients' patience after which a scenario ends whatever is under way. */
     private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -60,6 +67,7 @@ public final class ChaosKit implements AutoCloseable {
     private final CountDownLatch isStopped = new CountDownLatch(1);
     private @Nullable Fleet fleet;
     private GatewayUnderTest.@Nullable Running running;
+    private boolean hasSettled;
 
     /**
      * Creates a kit; nothing starts before the first scenario.
@@ -79,7 +87,7 @@ public final class ChaosKit implements AutoCloseable {
         }
     }
 
-    /** Returns the scratch directory of the gateway, which has its log. */
+    /** Returns the scratch directory of the gateway, which has its log, and stays. */
     public Path directory() {
         return directory;
     }
@@ -156,14 +164,18 @@ public final class ChaosKit implements AutoCloseable {
     private void settle(GatewayUnderTest.Running target, Fleet replicas) throws IOException {
         var waiting = Stopwatch.start();
         replicas.begin(List.of());
+        double maxSeconds = hasSettled ? SETTLE_SECONDS : FIRST_SETTLE_SECONDS;
+        int minCalls = hasSettled ? SETTLE_CALLS : FIRST_SETTLE_CALLS;
+        hasSettled = true;
         int numAnswered = 0;
-        for (int i = 0; waiting.seconds() < SETTLE_SECONDS && !isStopped(); i++) {
-            numAnswered += WarmUp.isAnswered(target.uri(), i) ? 1 : 0;
+        int batch = 2 * replicas.names().size();
+        for (int i = 0; waiting.seconds() < maxSeconds && !isStopped(); i += batch) {
+            numAnswered += WarmUp.numAnswered(target.uri(), i, batch);
             var answering = replicas.attempts().stream()
                     .filter(attempt -> attempt.ending() == Attempt.Ending.COMPLETED)
                     .map(Attempt::replica)
                     .collect(Collectors.toSet());
-            if (numAnswered >= SETTLE_CALLS && answering.containsAll(replicas.healthy())) {
+            if (numAnswered >= minCalls && answering.containsAll(replicas.healthy())) {
                 return;
             }
             pause(TICK_MILLIS);
@@ -194,9 +206,11 @@ public final class ChaosKit implements AutoCloseable {
                 }
                 pause(TICK_MILLIS);
             }
-            pause(REST_MILLIS);
+            for (int i = 0; i < NUM_RESTS; i++) {
+                pause(REST_MILLIS);
+                samples.addAll(replicas.sample());
+            }
             boolean isAlive = target.isAlive() && WarmUp.isAlive(target.uri());
-            samples.addAll(replicas.sample());
             long endNanos = stopwatch.nanos();
             return new Evidence(
                     scenario.name(),

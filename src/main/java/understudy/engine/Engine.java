@@ -108,11 +108,16 @@ public interface Engine {
     record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
 
     /**
-     * Returns the requests that the engine has forgotten, by a defect of the one that it stands for: they have not ended, and
-     * are in no queue.
+     * Returns the requests that the engine never computes any more, by a defect of the one that it stands for: they have not
+     * ended.
      */
     default List<EngineRequest> lost() {
         return List.of();
+    }
+
+    /** Returns why it does not, as an error message for their senders. */
+    default String whyLost() {
+        return "";
     }
 
     /** Returns what the engine has counted that only its family has. */

@@ -16,6 +16,7 @@ import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
+import understudy.engine.version.EngineVersions;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultSettings;
 import understudy.host.Actors;
@@ -129,6 +130,7 @@ public record Scenario(
                 .seed(seed)
                 .numReplicas(groups.stream().mapToInt(ReplicaGroup::numReplicas).sum())
                 .engine(first.engine())
+                .version(EngineVersions.profile(root.section("engine")))
                 .hardware(first.hardware())
                 .numGpus(first.deployment().numGpus())
                 .tensorParallelSize(first.deployment().tensorParallelSize())

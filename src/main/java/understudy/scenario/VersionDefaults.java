@@ -5,13 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import understudy.engine.version.EngineProfile;
 import understudy.engine.version.EngineVersions;
 import understudy.settings.Defaults;
 import understudy.settings.Section;
 
 /** Defaults of the version that {@code engine.version} names: weaker than what a user gives, stronger than all others. */
-final class VersionDefaults {
+public final class VersionDefaults {
     private static final String GROUPS = "cluster.groups";
     private static final String ENGINE = "engine";
     private static final List<String> CHOOSING = List.of("engine.kind", "engine.version");
@@ -53,6 +54,16 @@ final class VersionDefaults {
         return scenario.withSections(GROUPS, changed);
     }
 
+    /** Returns the profiles of a scenario's engines, each once. */
+    public static List<EngineProfile> profiles(Section scenario) {
+        var groups = scenario.sections(GROUPS).stream().map(group -> group.withFallback(scenario.only(ENGINE)));
+        return (scenario.sections(GROUPS).isEmpty() ? Stream.of(scenario) : groups)
+                .map(each -> EngineVersions.profile(each.section(ENGINE)))
+                .flatMap(Optional::stream)
+                .distinct()
+                .toList();
+    }
+
     private static boolean chooses(Section group) {
         return CHOOSING.stream().anyMatch(group::has);
     }
@@ -60,8 +71,8 @@ final class VersionDefaults {
     /** The defaults of the scenario's version are in its sections already, and must not reach an engine of another one. */
     private static Section layer(Optional<EngineProfile> usual, Optional<EngineProfile> own, Section given) {
         var values = new LinkedHashMap<String, String>();
-        usual.ifPresent(profile ->
-                profile.defaults().keySet().forEach(key -> values.put(key, Defaults.SCENARIO.text(key))));
+        usual.ifPresent(profile -> values.putAll(profile.defaults()));
+        values.replaceAll((key, value) -> Defaults.SCENARIO.values().getOrDefault(key, value));
         own.ifPresent(profile -> values.putAll(profile.defaults()));
         var layer = Section.of(Map.of());
         for (var value : values.entrySet()) {

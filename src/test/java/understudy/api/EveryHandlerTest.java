@@ -74,6 +74,36 @@ final class EveryHandlerTest {
                 .containsExactlyInAnyOrder("/docs", "/redoc", "/openapi.json", "/health/ready");
     }
 
+    /** vLLM 0.29 has two of its endpoints only if it is told to. */
+    @Test
+    void pathsThatTheVersionDoesNotHave_areNotThere() {
+        server.moreSettings = "engine.version = 0.29";
+        server.start();
+        var absent = Set.of("/inference/v1/generate", "/v1/chat/completions/render");
+        var paths = server.get("/openapi.json").json().get("paths");
+
+        assertThat(handlers(path -> status("POST", path) == 404)).containsAll(absent);
+        try (var recorded = new ServerFixture()) {
+            recorded.start();
+            assertThat(absent).noneMatch(path -> recorded.post(path, "{}").status() == 404);
+        }
+        assertThat(server.post("/inference/v1/generate", "{}").text())
+                .isEqualTo(server.post("/nothing", "{}").text());
+        assertThat(absent).noneMatch(paths::has);
+        assertThat(server.get("/version").json().get("version").asText()).isEqualTo("0.29.0");
+        assertThat(server.get("/openapi.json").json().get("info").get("version").asText())
+                .isEqualTo("0.29.0");
+    }
+
+    @Test
+    void pathsThatTheVersionDoesNotHave_canBeAskedFor() {
+        server.moreSettings = "engine.version = 0.30, server.absent-endpoints = [], server.vllm-version = mine";
+        server.start();
+
+        assertThat(status("POST", "/inference/v1/generate")).isNotEqualTo(404);
+        assertThat(server.get("/version").json().get("version").asText()).isEqualTo("mine");
+    }
+
     private static Set<String> handlers(Predicate<String> are) {
         var found = new TreeSet<>(ServerEdge.HANDLERS);
         found.removeIf(are.negate());

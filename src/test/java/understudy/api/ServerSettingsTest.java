@@ -39,6 +39,9 @@ final class ServerSettingsTest {
             ports-per-replica = true, replica-port = 65536                  | server.replica-port is 65536
             pod-name = "a b"                                                | must be auto, empty, or letters, digits
             side-channel-port = 70000                                       | server.side-channel-port is 70000
+            max-num-queued-reqs = -1                                        | server.max-num-queued-reqs is -1
+            max-num-queued-reqs = 2 }, engine { kind = sglang               | which SGLang's server does not have; see engine
+            max-num-queued-tokens = 2 }, engine { kind = sglang             | server.max-num-queued-tokens is 2, which SGLang's
             """)
     void badValues_areNamed(String server, String message) {
         assertThatThrownBy(() -> read("cluster.replicas = 4, server { " + server + " }"))

@@ -62,6 +62,41 @@ final class SweepCommandTest {
         assertThat(report.get("output_throughput_per_user").asDouble()).isEqualTo(100);
     }
 
+    /**
+     * Prompts of 64 tokens, capped at 16 a step: four steps of 10 ms, and one where a request alone is not capped. They come
+     * every second, so that each is alone.
+     */
+    @Test
+    void versionsOfTheEngine_areCompared() throws IOException {
+        var json = sweep(
+                        scenario(),
+                        "--set",
+                        "workload.arrivals.request-rate=1",
+                        "--set",
+                        "workload.requests=5",
+                        "--set",
+                        "workload.lengths.prompt.mean=64",
+                        "--set",
+                        "engine.long-prefill-token-threshold=16",
+                        "--set",
+                        "latency.api-delay=0ms",
+                        "--set",
+                        "latency.api-delay-per-prompt-token=0us",
+                        "--vary",
+                        "engine.version=0.27,recorded,0.30,main",
+                        "--json",
+                        "-")
+                .json();
+
+        assertThat(rows(json)
+                        .map(row -> row.get("runs")
+                                .get(0)
+                                .get("report")
+                                .get("mean_ttft_ms")
+                                .asDouble()))
+                .containsExactly(40.0, 40.0, 40.0, 10.0);
+    }
+
     /** One request at a time takes 40 ms, so from 25 per second on they queue up: the level of 100 ms breaks above. */
     @Test
     void highestRate_isWhereTheQueueBegins() throws IOException {

@@ -66,6 +66,7 @@ final class UnderstudyTest {
                 "adopt",
                 "calibrate",
                 "fuzz",
+                "chaos",
                 "fidelity",
                 "compare",
                 "emit",

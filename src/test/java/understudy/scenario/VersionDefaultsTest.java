@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.engine.version.EngineProfile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 final class VersionDefaultsTest {
     private static final String VERSION = "server.vllm-version";
+    private static final String CAP = "engine.cap-lone-prefills";
 
     @TempDir
     private Path directory;
@@ -33,6 +36,48 @@ final class VersionDefaultsTest {
     void programThatEmbedsACluster_hasThemToo() {
         assertThat(EmbeddedScenario.of("engine.version = main").server().vllmVersion())
                 .isEqualTo("0.30.1rc0");
+    }
+
+    /** A group follows its own version, unless the user says otherwise, and another engine has no default of vLLM's. */
+    @Test
+    void groupsHaveVersionsOfTheirOwn() throws IOException {
+        String groups = "cluster.groups = [{ name = old, engine.version = recorded }, { name = new },"
+                + " { name = other, engine { kind = sglang, version = recorded } },"
+                + " { name = mine, engine { version = 0.28, cap-lone-prefills = false } }]\n";
+
+        assertThat(values("engine.version = main, " + groups, CAP)).containsExactly("true", "false", "true", "false");
+        assertThat(values("engine.version = main, " + CAP + " = true, " + groups, CAP))
+                .containsExactly("true", "true", "true", "false");
+        assertThat(values("cluster.groups = [{ name = a }, { name = b, engine.version = main }]", CAP))
+                .containsExactly("true", "false");
+    }
+
+    @Test
+    void groupsOfTwoEngines_areRead_underAVersionOfOne() throws IOException {
+        var scenario = Scenario.read(load("engine.version = main, engine.max-model-len = 8192, cluster.groups = ["
+                + "{ name = a }, { name = b, engine { kind = sglang, version = recorded } }]"));
+
+        assertThat(scenario.groups()).hasSize(2);
+        assertThatThrownBy(() -> load("engine.version = main, cluster.groups = [{ name = b, engine.kind = sglang }]"))
+                .hasMessageContaining("engine.version is \"main\", must be one of recorded");
+    }
+
+    @Test
+    void profiles_areThoseOfTheGroups() throws IOException {
+        var scenario = load("engine.version = main, cluster.groups = [{ name = a }, { name = b }, { name = c,"
+                + " engine.version = 0.28 }]");
+
+        assertThat(VersionDefaults.profiles(scenario))
+                .map(EngineProfile::version)
+                .containsExactly("main", "0.28");
+    }
+
+    /** Returns a setting of each group, or of the scenario where it has none. */
+    private List<String> values(String settings, String key) throws IOException {
+        var scenario = load(settings);
+        return scenario.sections("cluster.groups").stream()
+                .map(group -> group.withFallback(scenario.only("engine")).text(key))
+                .toList();
     }
 
     @Test

@@ -20,12 +20,14 @@ import understudy.api.model.ModelSettings;
  * @param pod whose names are on every response
  * @param sideChannel port at which other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
+ * @param admission limits beyond which calls are turned away before the engine
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param sglang what replicas of SGLang's engine show besides
  * @param models names under which the model is known, at least one; answers carry the first
  * @param vllmVersion the version of vLLM that the server says it is
  * @param hardware the model and the GPUs whose times the emulation has, in words
  * @param model how answers come about
+ * @param absent parts of the API that the engine's version does not have
  * @param surface features beside the API: log, pages, endpoints for development
  */
 @RecordBuilder
@@ -37,12 +39,14 @@ public record ApiSettings(
         PodNames pod,
         Optional<SideChannelSettings> sideChannel,
         @Nullable LoraModules loras,
+        AdmissionLimits admission,
         boolean hasLegacyMetrics,
         Sglang sglang,
         List<String> models,
         String vllmVersion,
         String hardware,
         ModelSettings model,
+        Absent absent,
         Surface surface)
         implements ApiSettingsBuilder.With {
     /**
@@ -60,6 +64,19 @@ public record ApiSettings(
         /** Returns the same without the log. */
         public Surface withoutAccessLog() {
             return new Surface(false, unlogged, hasDocs, hasDevEndpoints, numWorkers);
+        }
+    }
+
+    /**
+     * Parts of the API that there are here, but not in the engine's version.
+     *
+     * @param endpoints paths that answer 404
+     * @param families names of metric families
+     */
+    public record Absent(Set<String> endpoints, Set<String> families) {
+        public Absent {
+            endpoints = Set.copyOf(endpoints);
+            families = Set.copyOf(families);
         }
     }
 

@@ -49,12 +49,17 @@ public final class Call implements ClientConnection.Exchange {
         closed.complete(null);
     }
 
-    /** Sends the requests, unless the client has disconnected already. */
+    /** Sends the requests, unless the client has disconnected already, or the server lets no more in. */
     public void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
                 .map(spec -> new Generation(link.nextId(), spec, arrival))
                 .toList();
         if (isCancelled.get()) {
+            return;
+        }
+        var refusal = link.admit(generations);
+        if (refusal != null) {
+            fail(refusal);
             return;
         }
         generations.forEach(generation -> link.submit(generation, this));

@@ -8,6 +8,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
+import understudy.api.http.ApiException;
 import understudy.cluster.Cluster;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
@@ -20,6 +22,7 @@ public final class ClusterLink {
     private final ActorRef<Router.Command> router;
     private final ActorRef<RequestEvent> requestEvents;
     private final KeptKv keptKv;
+    private final AdmissionControl admission;
     private final List<Watcher> watchers;
     private final ConcurrentHashMap<Long, InFlight> inFlight = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong();
@@ -52,10 +55,12 @@ public final class ClusterLink {
             ActorSystem<?> system,
             ActorRef<Router.Command> router,
             KeptKv keptKv,
+            AdmissionControl admission,
             List<Watcher> watchers) {
         time = host.time();
         this.router = router;
         this.keptKv = keptKv;
+        this.admission = admission;
         this.watchers = List.copyOf(watchers);
         requestEvents = host.spawn(system, listening(), "request-events");
     }
@@ -74,14 +79,20 @@ public final class ClusterLink {
                 .toList();
     }
 
-    /** Sends a request, which arrives at the virtual time that the wall clock calls for now. */
+    /** Lets all requests of a call in, or returns why none is. */
+    @Nullable ApiException admit(List<Generation> generations) {
+        return admission.admit(generations);
+    }
+
+    /** Sends a request that was let in, which arrives at the virtual time that the wall clock calls for now. */
     void submit(Generation generation, Call call) {
         inFlight.put(generation.id(), new InFlight(generation, call));
         time.post(() -> {
             var request = generation.request(time.nowNanos(), time.speed());
             watchers.forEach(watcher -> watcher.onSubmitted(generation));
-            router.tell(new Router.Submit(
-                    request, requestEvents, generation.needsTokens(), generation.replica(), generation.fault()));
+            boolean needsTokens = generation.needsTokens() || admission.needsFirstTokens();
+            router.tell(
+                    new Router.Submit(request, requestEvents, needsTokens, generation.replica(), generation.fault()));
         });
     }
 
@@ -102,6 +113,7 @@ public final class ClusterLink {
     }
 
     private void deliver(RequestEvent event, Generation generation, Call call) {
+        admission.on(event, generation);
         if (event instanceof RequestEvent.Admitted admitted) {
             watchers.forEach(watcher -> watcher.onAdmitted(generation, admitted.replicaIndex()));
         }

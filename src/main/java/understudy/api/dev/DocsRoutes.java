@@ -131,6 +131,7 @@ public final class DocsRoutes implements RoutePart {
         if (hasSglang) {
             all.addAll(OF_SGLANG);
         }
+        all.removeIf(each -> settings.absent().endpoints().contains(each.path));
         return all;
     }
 

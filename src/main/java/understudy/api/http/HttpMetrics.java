@@ -27,13 +27,22 @@ public final class HttpMetrics {
     private static final Pattern REPLICA_LABEL = Pattern.compile("\\b(?:engine|dp_rank)=\"(\\d+)\",?");
 
     private final PrometheusRegistry registry;
+    private final Set<String> absent;
     private final PrometheusTextFormatWriter writer = writer();
     private final Counter requests;
     private final Histogram seconds;
     private final Counter streamsCut;
 
-    public HttpMetrics(PrometheusRegistry registry) {
+    /**
+     * Registers the metrics of the server.
+     *
+     * @param absent names of families that the page leaves out
+     */
+    public HttpMetrics(PrometheusRegistry registry, Set<String> absent) {
         this.registry = registry;
+        // The library adds the end of a counter's name itself.
+        this.absent =
+                absent.stream().map(name -> name.replaceFirst("_total$", "")).collect(Collectors.toUnmodifiableSet());
         requests = Counter.builder()
                 .name("http_requests")
                 .help("Total number of requests by method, status and handler.")
@@ -103,7 +112,7 @@ public final class HttpMetrics {
     public String text() {
         var out = new ByteArrayOutputStream(1 << 16);
         try {
-            writer.write(out, registry.scrape());
+            writer.write(out, registry.scrape(name -> !absent.contains(name)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import understudy.engine.version.EngineVersions;
 import understudy.routing.Role;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
@@ -24,6 +25,7 @@ import understudy.settings.Section;
 public record ServerCommands(List<ServerProgram> programs) {
     private static final List<String> SECTIONS = List.of("engine", "kv-cache", "latency");
     private static final Section USUAL = Section.of("replicas = 1, role = both");
+    private static final String VERSION = "engine.version";
     private static final String LLM = "latency.llm";
     private static final String GPU = "latency.gpu";
     private static final String CONNECTOR = "kv-cache.transfer.kv-connector";
@@ -65,10 +67,12 @@ public record ServerCommands(List<ServerProgram> programs) {
             wanted.put(CONNECTOR, program.connector());
         }
         String model = model(wanted.getOrDefault(LLM, ""));
-        var changed = differences(wanted, values(program.read(program.naming(model), Map.of()), program));
+        var ofVersion = version(wanted);
+        var changed = differences(wanted, values(program.read(program.naming(model), ofVersion), program));
+        changed.put(VERSION, wanted.getOrDefault(VERSION, EngineVersions.RECORDED));
         var flags = program.flags(changed, role);
         var environment = program.environment(changed);
-        var emulated = emulated(program, model, flags, environment, wanted);
+        var emulated = emulated(program, model, flags, environment, ofVersion, wanted);
         int numRanks = Integer.parseInt(wanted.getOrDefault("latency.data-parallel-size", "1"));
         int numGpus = numRanks
                 * Integer.parseInt(wanted.getOrDefault("latency.tensor-parallel-size", "1"))
@@ -86,6 +90,12 @@ public record ServerCommands(List<ServerProgram> programs) {
                 .role(role)
                 .notes(notes(program, role, emulated, wanted))
                 .build();
+    }
+
+    /** Returns the variable that chooses the engine's version, whose defaults no flag has to say. */
+    private static Map<String, String> version(Map<String, String> wanted) {
+        String version = wanted.getOrDefault(VERSION, EngineVersions.RECORDED);
+        return version.equals(EngineVersions.RECORDED) ? Map.of() : Map.of(ScenarioFile.variable(VERSION), version);
     }
 
     private ServerProgram program(Section engine) {
@@ -127,12 +137,16 @@ public record ServerCommands(List<ServerProgram> programs) {
             String model,
             List<String> flags,
             Map<String, String> environment,
+            Map<String, String> ofVersion,
             Map<String, String> wanted) {
         var words = new ArrayList<String>(program.naming(model));
         words.addAll(flags);
+        var given = new LinkedHashMap<>(environment);
+        given.putAll(ofVersion);
         var variables = new LinkedHashMap<String, String>();
         variables.put(ScenarioFile.variable(GPU), wanted.getOrDefault(GPU, ""));
-        differences(wanted, values(program.read(words, environment), program))
+        variables.putAll(ofVersion);
+        differences(wanted, values(program.read(words, given), program))
                 .forEach((key, value) -> variables.put(ScenarioFile.variable(key), value));
         var all = new LinkedHashMap<>(environment);
         all.putAll(variables);
@@ -149,7 +163,7 @@ public record ServerCommands(List<ServerProgram> programs) {
             ServerProgram program, Role role, Map<String, String> emulated, Map<String, String> wanted) {
         var notes = new ArrayList<String>();
         wanted.forEach((key, value) -> {
-            boolean isDecision = key.startsWith("engine.") || key.startsWith("kv-cache.");
+            boolean isDecision = (key.startsWith("engine.") || key.startsWith("kv-cache.")) && !key.equals(VERSION);
             if (isDecision && emulated.containsKey(ScenarioFile.variable(key))) {
                 notes.add(key + " = " + value + " is no flag of '" + String.join(" ", program.words())
                         + "': what a real server has holds there");

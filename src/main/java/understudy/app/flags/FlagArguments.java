@@ -2,6 +2,7 @@ package understudy.app.flags;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -94,6 +95,13 @@ public final class FlagArguments {
     /** Returns all values by flag, a key of a JSON flag being one of its own. */
     public Map<String, List<String>> values() {
         return values;
+    }
+
+    /** Returns the names of the flags that are given. */
+    public Set<String> names() {
+        return values.keySet().stream()
+                .map(key -> key.split("\\.", 2)[0])
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** Returns the word without a flag. */

@@ -5,8 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import understudy.engine.ModelTooLargeException;
+import understudy.engine.version.EngineVersions;
 import understudy.latency.GpuSpec;
 import understudy.scenario.GpuFile;
 import understudy.scenario.Scenario;
@@ -43,12 +45,15 @@ public record FlagScenario(FlagTable flags, String defaultFile, String remedy, S
      * Reads the scenario that settings make of a file. If the model is too large for the GPUs, and the user chose none, they
      * are those of the smallest type that holds it: the command line does not say on which it runs.
      *
+     * @param given names of the flags that are given
      * @param isGuessed whether the model is not known, and has the timing of one of its size
      * @param stronger settings that go over them
-     * @throws ScenarioException if a value cannot be used, which the flag is named for
+     * @throws ScenarioException if a value cannot be used, which the flag is named for, or the engine's version does not have
+     *     a flag
      */
     public Served start(
             Map<String, String> settings,
+            Set<String> given,
             boolean isGuessed,
             String file,
             Map<String, String> environment,
@@ -57,19 +62,24 @@ public record FlagScenario(FlagTable flags, String defaultFile, String remedy, S
         all.putAll(stronger);
         var reader = new ScenarioFile(environment);
         try {
-            return new Served(namingFlags(() -> read(reader, file, all, isGuessed)), List.of());
+            return new Served(namingFlags(() -> read(reader, file, all, given, isGuessed)), List.of());
         } catch (ModelTooLargeException e) {
             boolean isChosen =
                     stronger.containsKey(GPU) || environment.containsKey(GPU_VARIABLE) || !file.equals(defaultFile);
-            return (isChosen ? Optional.<Served>empty() : onLargerGpu(reader, file, all, isGuessed, e))
+            return (isChosen ? Optional.<Served>empty() : onLargerGpu(reader, file, all, given, isGuessed, e))
                     .orElseThrow(() -> new ScenarioException(
                             e.problem() + "; " + remedy + ", or choose a larger GPU by " + GPU_VARIABLE));
         }
     }
 
     /** The model that lends its timing may be made for shorter sequences than the one that is served. */
-    private static Scenario read(ScenarioFile reader, String file, Map<String, String> settings, boolean isGuessed) {
+    private static Scenario read(
+            ScenarioFile reader, String file, Map<String, String> settings, Set<String> given, boolean isGuessed) {
         var config = reader.load(file, settings);
+        var refusal = EngineVersions.profile(config.section("engine")).flatMap(profile -> profile.refusal(given));
+        if (refusal.isPresent()) {
+            throw new ScenarioException(refusal.get());
+        }
         var scenario = Scenario.read(config);
         boolean isGiven = !config.text(MAX_MODEL_LEN).equals("auto");
         long longest = Math.min(USUAL_MODEL_LEN, scenario.engine().kvCache().maxTokens());
@@ -85,6 +95,7 @@ public record FlagScenario(FlagTable flags, String defaultFile, String remedy, S
             ScenarioFile reader,
             String file,
             Map<String, String> settings,
+            Set<String> given,
             boolean isGuessed,
             ModelTooLargeException failure) {
         var usual = SpecFiles.GPUS
@@ -103,7 +114,7 @@ public record FlagScenario(FlagTable flags, String defaultFile, String remedy, S
             var others = new LinkedHashMap<>(settings);
             others.put(GPU, gpu);
             try {
-                var scenario = read(reader, file, others, isGuessed);
+                var scenario = read(reader, file, others, given, isGuessed);
                 String warning = failure.problem() + "; emulating " + gpu
                         + ", the smallest type that holds it and is no slower; " + GPU_VARIABLE + " chooses";
                 return Optional.of(new Served(scenario, List.of(warning)));

@@ -22,11 +22,12 @@ import understudy.settings.ScenarioException;
  *
  * @param settings values by key
  * @param warnings flags without effect, and assumptions, a line each
+ * @param flags names of those that are given, without dashes
  * @param isGuessed whether the model is not known, and has the timing of one of its size
  * @param isWorker whether the process is one of another node than the first, which serves nothing itself
  */
 public record SglangCommandLine(
-        Map<String, String> settings, List<String> warnings, boolean isGuessed, boolean isWorker) {
+        Map<String, String> settings, List<String> warnings, Set<String> flags, boolean isGuessed, boolean isWorker) {
     /** The scenario that the flags are laid over. */
     public static final String SCENARIO = "conf/sglang.conf";
 
@@ -103,7 +104,7 @@ public record SglangCommandLine(
         boolean isGuessed = new Special(arguments, environment, settings, warnings, server).put();
         boolean isWorker =
                 arguments.given("node-rank").filter(rank -> !rank.equals("0")).isPresent();
-        return new SglangCommandLine(settings, warnings, isGuessed, isWorker);
+        return new SglangCommandLine(settings, warnings, arguments.names(), isGuessed, isWorker);
     }
 
     /** Returns the values of words by flag, the model being one also without its flag. */
@@ -130,7 +131,7 @@ public record SglangCommandLine(
      * @param stronger settings over these
      */
     public FlagScenario.Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
-        return SCENARIOS.start(settings, isGuessed, file, environment, stronger);
+        return SCENARIOS.start(settings, flags, isGuessed, file, environment, stronger);
     }
 
     /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */

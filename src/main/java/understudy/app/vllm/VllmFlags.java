@@ -6,8 +6,8 @@ import understudy.app.flags.FlagTable;
 import understudy.settings.ScenarioException;
 
 /**
- * Table of the flags of {@code vllm serve}: those of {@code AsyncEngineArgs} and {@code FrontendArgs}, and those that
- * earlier versions had. Others are unknown, and end the start.
+ * Table of the flags of {@code vllm serve}: those of {@code AsyncEngineArgs} and {@code FrontendArgs}, of earlier and of later
+ * versions. Others are unknown, and end the start, as do those that only other versions than {@code engine.version} have.
  */
 final class VllmFlags {
     /** All flags; names, kind, and the setting, or * and what it does, or - for no effect. */
@@ -24,6 +24,8 @@ final class VllmFlags {
         long-prefill-token-threshold     size    engine.long-prefill-token-threshold
         long-prefill-token-threshold-adaptive switch  engine.long-prefill-token-threshold-adaptive
         max-num-active-seqs              size    engine.max-num-active-seqs
+        max-num-queued-reqs              size    server.max-num-queued-reqs
+        max-num-queued-tokens            size    server.max-num-queued-tokens
         enable-chunked-prefill           switch  engine.enable-chunked-prefill
         scheduling-policy                text    engine.scheduling-policy
         async-scheduling                 switch  engine.async-scheduling
@@ -66,6 +68,7 @@ final class VllmFlags {
         spec-method                      text    * method of --speculative-config
         spec-model                       text    * model of --speculative-config
         spec-tokens                      size    * num_speculative_tokens of --speculative-config
+        enable-scale-out                 switch  * server.absent-endpoints = []
         enable-ssl-refresh               switch  * certificates are read again when they change, always
         chat-template                    text    * server.chat-template, if the file is there
         skip-tokenizer-init              switch  * the tokenizer of the model's folder is not read
@@ -154,6 +157,8 @@ final class VllmFlags {
         enable-log-requests              switch  -
         enable-logging-iteration-details switch  -
         enable-mamba-cache-stochastic-rounding switch  -
+        enable-mamba-fine-grained-prefix-cache switch  -
+        enable-mamba-shared-prefix-checkpoint switch  -
         enable-mfu-metrics               switch  -
         enable-mixed-moe-lora-format     switch  -
         enable-mm-embeds                 switch  -

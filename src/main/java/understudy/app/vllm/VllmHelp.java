@@ -14,6 +14,7 @@ public final class VllmHelp {
         Any other is served under its name, with the timing of latency.llm.
 
         All other settings come from the environment, such as UNDERSTUDY_LATENCY_GPU=b200 or UNDERSTUDY_CLOCK_SPEED=10.
+        UNDERSTUDY_ENGINE_VERSION=0.30 is another version of vLLM, with its flags ('understudy versions').
         VLLM_API_KEY is heeded. /admin needs UNDERSTUDY_SERVER_ADMIN_TOKEN.
 
         Examples:

@@ -12,6 +12,7 @@ import understudy.app.emit.ServerProgram;
 import understudy.app.flags.FlagJson;
 import understudy.app.flags.FlagWriter;
 import understudy.app.flags.ServedModel;
+import understudy.engine.version.EngineVersions;
 import understudy.json.Jackson;
 import understudy.routing.Role;
 import understudy.scenario.ScenarioFile;
@@ -58,7 +59,13 @@ public final class VllmProgram implements ServerProgram {
 
     @Override
     public List<String> flags(Map<String, String> changed, Role role) {
+        var ofOthers = EngineVersions.of(kind())
+                .orElseThrow()
+                .profile(changed.getOrDefault("engine.version", EngineVersions.RECORDED))
+                .otherFlags();
         var flags = new ArrayList<>(WRITER.words(changed));
+        flags.removeIf(
+                word -> ofOthers.containsKey(word.replaceFirst("^--(no-)?", "").replaceFirst("=.*", "")));
         FlagWriter.put("data-parallel-size", changed.get("latency.data-parallel-size"), flags);
         FlagWriter.put("all2all-backend", changed.get("latency.all2all-backend"), flags);
         FlagWriter.put("kv-cache-dtype", changed.get("kv-cache.kv-cache-dtype"), flags);

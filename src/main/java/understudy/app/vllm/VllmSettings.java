@@ -21,10 +21,12 @@ import understudy.settings.ScenarioException;
  *
  * @param settings values by key
  * @param warnings flags without effect, and assumptions, a line each
+ * @param flags names of those that are given, without dashes
  * @param isGuessed whether the model is not known, and has the timing of one of its size
  * @param isHeadless whether the process is to be a worker of several, which serves nothing itself
  */
-public record VllmSettings(Map<String, String> settings, List<String> warnings, boolean isGuessed, boolean isHeadless) {
+public record VllmSettings(
+        Map<String, String> settings, List<String> warnings, Set<String> flags, boolean isGuessed, boolean isHeadless) {
     /** The scenario that the flags are laid over, unless the user names another. */
     public static final String SCENARIO = "conf/vllm.conf";
 
@@ -47,7 +49,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
 
     /**
      * Reads the words, and the environment variables {@code VLLM_API_KEY}, {@code VLLM_SERVER_DEV_MODE}, {@code
-     * PYTHONHASHSEED} and {@code VLLM_NIXL_SIDE_CHANNEL_PORT}.
+     * VLLM_ENABLE_SCALE_OUT_ENDPOINTS}, {@code PYTHONHASHSEED} and {@code VLLM_NIXL_SIDE_CHANNEL_PORT}.
      *
      * @param words behind {@code vllm serve}
      * @throws ScenarioException if a value cannot be used
@@ -69,7 +71,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
         var server = new ServerFlags(arguments, environment, settings, warnings);
         boolean isGuessed = new Special(arguments, environment, settings, warnings, server).put(file.equals(SCENARIO));
         boolean isHeadless = arguments.isOn("headless");
-        return new VllmSettings(settings, warnings, isGuessed, isHeadless);
+        return new VllmSettings(settings, warnings, arguments.names(), isGuessed, isHeadless);
     }
 
     /** Returns the values of words by flag, the model being one also without its flag. */
@@ -92,7 +94,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
 
     /** Reads the scenario that these settings make of a file. */
     public FlagScenario.Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
-        return SCENARIOS.start(settings, isGuessed, file, environment, stronger);
+        return SCENARIOS.start(settings, flags, isGuessed, file, environment, stronger);
     }
 
     /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */
@@ -196,6 +198,12 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             }
             if (arguments.isOn("disable-fastapi-docs")) {
                 settings.put("server.docs", "false");
+            }
+            if (arguments.isOn("enable-scale-out")
+                    || environment
+                            .getOrDefault("VLLM_ENABLE_SCALE_OUT_ENDPOINTS", "")
+                            .equals("1")) {
+                settings.put("server.absent-endpoints", "[]");
             }
             if (environment.getOrDefault("VLLM_SERVER_DEV_MODE", "").equals("1")) {
                 settings.put("server.dev-mode", "true");

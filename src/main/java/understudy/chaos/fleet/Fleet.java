@@ -16,6 +16,7 @@ import understudy.chaos.evidence.ConnectionSample;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.gateway.GatewayUnderTest.Backend;
 import understudy.chaos.proxy.AttemptLog;
+import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.Interposer;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
@@ -30,6 +31,7 @@ public final class Fleet implements AutoCloseable {
     private static final int CONNECT_MILLIS = 200;
 
     private final List<Interposer> ports = new ArrayList<>();
+    private final List<EventInterposer> events = new ArrayList<>();
     private final TreeSet<Integer> starting = new TreeSet<>();
     private Stopwatch stopwatch = Stopwatch.start();
     private AttemptLog log = new AttemptLog(stopwatch);
@@ -48,6 +50,7 @@ public final class Fleet implements AutoCloseable {
         try {
             for (int i = 0; i < wanted.size(); i++) {
                 ports.add(new Interposer("replica-" + i, wanted.get(i), numbers, log));
+                events.add(new EventInterposer("replica-" + i));
             }
         } catch (IOException e) {
             close();
@@ -62,8 +65,11 @@ public final class Fleet implements AutoCloseable {
 
     /** Returns the replicas as a gateway is told of them. */
     public List<Backend> backends() {
-        return ports.stream()
-                .map(port -> new Backend(port.name(), URI.create("http://127.0.0.1:" + port.port()), null))
+        return IntStream.range(0, ports.size())
+                .mapToObj(i -> new Backend(
+                        ports.get(i).name(),
+                        URI.create("http://127.0.0.1:" + ports.get(i).port()),
+                        events.get(i).address()))
                 .toList();
     }
 
@@ -77,6 +83,9 @@ public final class Fleet implements AutoCloseable {
         for (int i = 0; i < ports.size(); i++) {
             ports.get(i).forwardTo(address(renewed, i));
             ports.get(i).endAll();
+            events.get(i).set(EventInterposer.Fault.NONE, 0);
+            events.get(i)
+                    .forwardFrom(URI.create(renewed.kvEvents().orElseThrow().endpoint(i)));
         }
         end(old);
         begin(List.of());
@@ -152,6 +161,13 @@ public final class Fleet implements AutoCloseable {
         } else if (action instanceof Injection.End end) {
             port.end(end.kind());
             phases.end(port.name(), injection.name(), stopwatch.nanos());
+        } else if (action instanceof Injection.Events ofEvents) {
+            events.get(replica).set(ofEvents.fault(), ofEvents.delayMillis());
+            if (ofEvents.fault() == EventInterposer.Fault.NONE) {
+                phases.end(port.name(), injection.name(), stopwatch.nanos());
+            } else {
+                phases.begin(port.name(), injection.name(), ReplicaPhase.State.MISREPORTING, nowNanos);
+            }
         } else if (action instanceof Injection.Crash) {
             phases.begin(port.name(), injection.name(), ReplicaPhase.State.DEAD, nowNanos);
             port.refuse();
@@ -217,6 +233,7 @@ public final class Fleet implements AutoCloseable {
     @Override
     public void close() {
         ports.forEach(Interposer::close);
+        events.forEach(EventInterposer::close);
         end(cluster);
         cluster = null;
     }

@@ -24,7 +24,6 @@ public record FleetSettings(List<String> engines, String settings) {
               ports-per-replica = true
               replica-port = 0
               answers = echo
-              served-model-name = "%s,%s"
               sglang { enable-metrics = true, enable-cache-report = true }
             }
             latency {
@@ -33,8 +32,8 @@ public record FleetSettings(List<String> engines, String settings) {
               api-delay = 1ms
               api-delay-per-prompt-token = 0us
             }
-            kv-cache.num-gpu-blocks = 4000
             engine.max-model-len = 16384
+            kv-cache.kv-events { enable-kv-cache-events = true, endpoint = "tcp://127.0.0.1:*" }
             """;
 
     public FleetSettings {
@@ -46,6 +45,6 @@ public record FleetSettings(List<String> engines, String settings) {
         String groups = IntStream.range(0, engines.size())
                 .mapToObj(i -> "{ name = \"r" + i + "\", replicas = 1, engine.kind = " + engines.get(i) + " }")
                 .collect(Collectors.joining(", ", "cluster.groups = [", "]\n"));
-        return String.format(FAST, MODEL, ADAPTER) + groups + settings;
+        return FAST + "server.served-model-name = \"" + MODEL + "," + ADAPTER + "\"\n" + groups + settings;
     }
 }

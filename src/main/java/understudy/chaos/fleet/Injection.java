@@ -1,6 +1,7 @@
 package understudy.chaos.fleet;
 
 import java.util.OptionalInt;
+import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.ReplicaFault;
 import understudy.faults.ClusterChange;
 
@@ -28,6 +29,14 @@ public record Injection(long atNanos, String name, OptionalInt replica, Action a
 
     /** The process starts again, and takes connections when its engine is up. */
     public record Restart() implements Action {}
+
+    /**
+     * KV events are passed on otherwise from now on.
+     *
+     * @param fault what is wrong with them
+     * @param delayMillis how late they come, if they come late
+     */
+    public record Events(EventInterposer.Fault fault, int delayMillis) implements Action {}
 
     /**
      * A fault of the engine.

@@ -16,7 +16,7 @@ import understudy.runtime.Stopwatch;
 /**
  * A gateway that a command of the shell starts. In the command, and in a file that is filled in for it, {@code {port}}
  * stands for the port to listen at, {@code {backends}} for the addresses of the replicas as {@code HOST:PORT}, separated
- * by commas, {@code {backend0}} and so on for each, {@code {dir}} for a scratch directory, and {@code {config}} for the
+ * by commas, {@code {backend0}} and so on for each, {@code {events}} for the addresses of their KV events, {@code {dir}} for a scratch directory, and {@code {config}} for the
  * path of the filled-in file.
  *
  * @param command command line for {@code sh -c}
@@ -67,6 +67,11 @@ public record CommandGateway(String command, @Nullable Path template) implements
                 .replace(
                         "{backends}",
                         setup.backends().stream().map(CommandGateway::address).collect(Collectors.joining(",")));
+        filled = filled.replace(
+                "{events}",
+                setup.backends().stream()
+                        .map(each -> String.valueOf(each.kvEvents()))
+                        .collect(Collectors.joining(",")));
         for (int i = 0; i < setup.backends().size(); i++) {
             filled = filled.replace(
                     "{backend" + i + "}", address(setup.backends().get(i)));

@@ -1,5 +1,6 @@
 package understudy.chaos.law;
 
+import java.util.ArrayList;
 import java.util.List;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
@@ -9,6 +10,9 @@ import understudy.chaos.evidence.ClientCall.Ending;
 final class AnswerLaws {
     /** Streams that take less are too short to tell whether they were held back. */
     private static final long SHORT_STREAM_NANOS = 300_000_000L;
+
+    /** Fewer long streams say little. */
+    private static final int MIN_STREAMS = 5;
 
     private static final int OK = 200;
     private static final int MULTIPLE_CHOICES = 300;
@@ -29,7 +33,7 @@ final class AnswerLaws {
                     AnswerLaws::streamErrorsReachClient),
             Laws.law(
                     "tokens-stream",
-                    "Tokens reach the client while the replica still sends, not after its last one.",
+                    "Most long streams reach the client while the replica still sends, not after its last token.",
                     AnswerLaws::tokensStream),
             Laws.law(
                     "enough-answered",
@@ -66,6 +70,9 @@ final class AnswerLaws {
 
     private static Judgement tokensInOrder(Judgement judgement) {
         for (var call : judgement.evidence.calls()) {
+            if (call.ending() == Ending.MALFORMED && isMalformedBehind(call, judgement)) {
+                continue;
+            }
             var expected = call.expected();
             var received = call.received();
             int numEqual = numEqual(expected, received);
@@ -111,22 +118,29 @@ final class AnswerLaws {
         return judgement;
     }
 
+    /** A machine that stands still for a moment holds some streams back, and a gateway that does so, most of them. */
     private static Judgement tokensStream(Judgement judgement) {
+        int numJudged = 0;
+        var held = new ArrayList<Runnable>();
         for (var call : judgement.evidence.calls()) {
             var attempts = judgement.attempts(call);
             if (!call.isStreamed() || call.ending() != Ending.COMPLETED || attempts.isEmpty()) {
                 continue;
             }
             var last = attempts.get(attempts.size() - 1);
-            long streamNanos = last.endNanos() - last.firstBodyByteNanos();
-            if (last.firstBodyByteNanos() >= 0
-                    && streamNanos >= SHORT_STREAM_NANOS
-                    && call.firstTokenNanos() > last.endNanos()) {
-                judgement.breach(
-                        call,
-                        "first token came " + Judgement.seconds(call.firstTokenNanos() - last.firstBodyByteNanos())
-                                + " after " + last.replica() + " sent it, behind the end of the stream");
+            if (last.firstBodyByteNanos() >= 0 && last.endNanos() - last.firstBodyByteNanos() >= SHORT_STREAM_NANOS) {
+                numJudged++;
+                if (call.firstTokenNanos() > last.endNanos()) {
+                    long lateNanos = call.firstTokenNanos() - last.firstBodyByteNanos();
+                    held.add(() -> judgement.breach(
+                            call,
+                            "first token came " + Judgement.seconds(lateNanos) + " after " + last.replica()
+                                    + " sent it, behind the end of the stream"));
+                }
             }
+        }
+        if (numJudged >= MIN_STREAMS && 2 * held.size() > numJudged) {
+            held.forEach(Runnable::run);
         }
         return judgement;
     }

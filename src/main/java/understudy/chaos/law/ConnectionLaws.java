@@ -1,7 +1,9 @@
 package understudy.chaos.law;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.function.ToIntFunction;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ConnectionSample;
@@ -21,22 +23,35 @@ final class ConnectionLaws {
 
     private ConnectionLaws() {}
 
+    /** A probe may be under way whenever connections are counted, so that the fewest after the load are what counts. */
     private static Judgement noConnectionLeak(Judgement judgement) {
-        var last = new LinkedHashMap<String, ConnectionSample>();
-        judgement.evidence.connections().forEach(sample -> last.put(sample.replica(), sample));
+        long loadEndNanos = judgement.evidence.calls().stream()
+                .mapToLong(ClientCall::endNanos)
+                .max()
+                .orElse(0);
+        var samples = new LinkedHashMap<String, List<ConnectionSample>>();
+        judgement.evidence.connections().stream()
+                .filter(sample -> sample.atNanos() > loadEndNanos)
+                .forEach(sample -> samples.computeIfAbsent(sample.replica(), name -> new ArrayList<>())
+                        .add(sample));
         int bound = judgement.evidence.bounds().maxIdleConnections();
-        for (var sample : last.values()) {
-            int numIdle = sample.numOpen() - sample.numInFlight();
-            if (sample.numInFlight() > 0 || numIdle > bound) {
+        samples.forEach((replica, ofReplica) -> {
+            int numInFlight = least(ofReplica, ConnectionSample::numInFlight);
+            int numIdle = least(ofReplica, sample -> sample.numOpen() - sample.numInFlight());
+            if (numInFlight > 0 || numIdle > bound) {
                 judgement.breach(
                         "",
-                        sample.replica(),
-                        sample.atNanos(),
-                        sample.replica() + " has " + sample.numInFlight() + " requests in flight and " + numIdle
+                        replica,
+                        ofReplica.get(ofReplica.size() - 1).atNanos(),
+                        replica + " has " + numInFlight + " requests in flight and " + numIdle
                                 + " idle connections after the load; the bound is 0 and " + bound);
             }
-        }
+        });
         return judgement;
+    }
+
+    private static int least(List<ConnectionSample> samples, ToIntFunction<ConnectionSample> value) {
+        return samples.stream().mapToInt(value).min().orElse(0);
     }
 
     private static Judgement abortsReachReplicas(Judgement judgement) {

@@ -10,7 +10,7 @@ import understudy.chaos.evidence.ClientCall;
 
 /** Laws about which replica gets a request, and how often. */
 final class ReplicaLaws {
-    /** Time in which a gateway cannot yet have read a refusal that a replica has sent. */
+    /** Time in which a gateway cannot yet have read what a replica has sent. */
     private static final long IN_FLIGHT_NANOS = 250_000_000L;
 
     /** Fewer requests per replica say little about the balance. */
@@ -76,7 +76,8 @@ final class ReplicaLaws {
                 attempts.subList(0, i).stream()
                         .filter(earlier -> AnswerLaws.isSuccess(earlier.status())
                                 && earlier.firstBodyByteNanos() >= 0
-                                && earlier.firstBodyByteNanos() < next.acceptedNanos())
+                                && earlier.firstBodyByteNanos() < next.acceptedNanos()
+                                && !isCrossed(earlier, next))
                         .findFirst()
                         .ifPresent(earlier -> judgement.breach(
                                 next,
@@ -85,6 +86,12 @@ final class ReplicaLaws {
             }
         }
         return judgement;
+    }
+
+    /** A gateway that gives a replica up cannot know of a byte that is under way then. */
+    private static boolean isCrossed(Attempt earlier, Attempt next) {
+        return earlier.ending() == Attempt.Ending.LEFT_BY_GATEWAY
+                && next.acceptedNanos() - earlier.firstBodyByteNanos() < IN_FLIGHT_NANOS;
     }
 
     /** RFC 9110, 10.2.3: how long to wait before a follow-up request. To the replica, the gateway is the one who asks. */

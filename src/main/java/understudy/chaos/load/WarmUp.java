@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import understudy.chaos.evidence.ClientCall.Ending;
 import understudy.chaos.fleet.FleetSettings;
 import understudy.chaos.wire.HttpHead;
@@ -15,12 +18,28 @@ import understudy.runtime.Stopwatch;
 public final class WarmUp {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int FIRST_ID = 900_000;
-    private static final int NUM_WORDS = 3;
+    private static final int NUM_WORDS = 8;
 
     private WarmUp() {}
 
-    /** Sends one short call of a session of its own, and returns whether it was answered. */
-    public static boolean isAnswered(URI gateway, int number) {
+    /**
+     * Sends some short calls at the same time, each of a session of its own, and returns how many were answered.
+     *
+     * @param first number of the first one; calls with other numbers have other prompts
+     */
+    public static int numAnswered(URI gateway, int first, int count) {
+        var senders = Executors.newFixedThreadPool(count);
+        try {
+            var answers = IntStream.range(first, first + count)
+                    .mapToObj(number -> CompletableFuture.supplyAsync(() -> isAnswered(gateway, number), senders))
+                    .toList();
+            return (int) answers.stream().filter(CompletableFuture::join).count();
+        } finally {
+            senders.shutdown();
+        }
+    }
+
+    private static boolean isAnswered(URI gateway, int number) {
         var plan = CallPlanBuilder.builder()
                 .id("call-" + (FIRST_ID + number))
                 .session("warm-up" + number)

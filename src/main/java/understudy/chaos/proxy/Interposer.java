@@ -188,6 +188,19 @@ public final class Interposer implements AutoCloseable {
             }
             listener = null;
         }
+        awaitAcceptor();
+    }
+
+    /** The system refuses connections only when no thread waits for them any more. */
+    private void awaitAcceptor() {
+        var thread = acceptor;
+        if (thread != null) {
+            try {
+                thread.join(JOIN_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Returns a fault that is set now. */
@@ -249,9 +262,10 @@ public final class Interposer implements AutoCloseable {
         return connections.size();
     }
 
-    /** Returns how many requests have not ended. */
+    /** Returns how many generations have not ended. */
     public int numInFlight() {
-        return (int) connections.stream().filter(ReplicaConnection::isBusy).count();
+        return (int)
+                connections.stream().filter(ReplicaConnection::isGenerating).count();
     }
 
     @Override
@@ -259,13 +273,5 @@ public final class Interposer implements AutoCloseable {
         isClosing.countDown();
         stopListening();
         connections.forEach(ReplicaConnection::kill);
-        var thread = acceptor;
-        if (thread != null) {
-            try {
-                thread.join(JOIN_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 }

@@ -1,5 +1,7 @@
 package understudy.chaos.proxy;
 
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.chaos.evidence.Attempt;
@@ -23,6 +26,7 @@ import understudy.chaos.proxy.ReplicaFault.Kind;
 import understudy.chaos.wire.BodyParts;
 import understudy.chaos.wire.HttpHead;
 import understudy.chaos.wire.Wire;
+import understudy.json.Jackson;
 
 /** A connection of the gateway to a replica, and one request after the other on it. */
 final class ReplicaConnection {
@@ -31,13 +35,15 @@ final class ReplicaConnection {
     private static final Pattern CALL_ID = Pattern.compile("call-\\d+");
     private static final Pattern CACHED_TOKENS = Pattern.compile("\"cached_tokens\":\\s?(\\d+)");
     private static final Pattern PROMPT_TOKENS = Pattern.compile("\"prompt_tokens\":\\s?(\\d+)");
-    private static final Pattern ADAPTER = Pattern.compile("\"model\"\\s*:\\s*\"chaos-adapter\"");
+    private static final String ADAPTER = "chaos-adapter";
+    private static final Pattern OF_ADAPTER = Pattern.compile("\"model\"\\s*:\\s*\"" + ADAPTER + "\"");
     private static final Duration SKEW = Duration.ofHours(1);
 
     private final Interposer replica;
     private final Wire wire;
     private final long number;
     private volatile boolean isBusy;
+    private volatile boolean isGenerating;
     private volatile boolean isKilled;
     private volatile @Nullable Wire upstream;
 
@@ -69,6 +75,11 @@ final class ReplicaConnection {
 
     boolean isBusy() {
         return isBusy;
+    }
+
+    /** Returns whether a generation is under way, and not only a probe. */
+    boolean isGenerating() {
+        return isGenerating;
     }
 
     /** Resets it from another thread. */
@@ -123,8 +134,10 @@ final class ReplicaConnection {
             byte[] body = head.readBody(wire, MAX_BODY_BYTES, this::checkNotKilled);
             var id = CALL_ID.matcher(new String(body, StandardCharsets.ISO_8859_1));
             boolean isGeneration = head.method().equals("POST") && id.find();
+            isGenerating = isGeneration;
             return isGeneration ? generate(head, body, id.group(), numBefore) : probe(head, body);
         } finally {
+            isGenerating = false;
             isBusy = false;
         }
     }
@@ -151,7 +164,28 @@ final class ReplicaConnection {
             String models = "{\"object\":\"list\",\"data\":[{\"id\":\"another-model\",\"object\":\"model\"}]}";
             return answer(head, 200, "application/json", models, 0);
         }
-        return forward(head, body, Optional.empty(), change -> {}, isMetrics);
+        return forward(head, body, Optional.empty(), change -> {}, rewriteOf(path));
+    }
+
+    private @Nullable UnaryOperator<String> rewriteOf(String path) {
+        return switch (path) {
+            case "/metrics" -> this::metrics;
+            case "/v1/models" -> has(Kind.NO_ADAPTER) ? ReplicaConnection::withoutAdapter : null;
+            default -> null;
+        };
+    }
+
+    /** Returns a list of models without the adapter. */
+    private static String withoutAdapter(String models) {
+        try {
+            var root = Jackson.mapper().readTree(models);
+            if (root.path("data") instanceof ArrayNode list) {
+                list.removeIf(model -> model.path("id").asText().equals(ADAPTER));
+            }
+            return root.toString();
+        } catch (JacksonException e) {
+            return models;
+        }
     }
 
     private boolean has(Kind kind) {
@@ -213,10 +247,11 @@ final class ReplicaConnection {
         if (refusal.isPresent()) {
             return refuse(head, refusal.get(), course);
         }
-        boolean isOfAdapter =
-                ADAPTER.matcher(new String(body, StandardCharsets.ISO_8859_1)).find();
+        boolean isOfAdapter = OF_ADAPTER
+                .matcher(new String(body, StandardCharsets.ISO_8859_1))
+                .find();
         if (isOfAdapter && replica.strike(Kind.NO_ADAPTER).isPresent()) {
-            String error = "{\"error\":{\"message\":\"The model `chaos-adapter` does not exist.\","
+            String error = "{\"error\":{\"message\":\"The model `" + ADAPTER + "` does not exist.\","
                     + "\"type\":\"NotFoundError\",\"param\":\"model\",\"code\":404}}";
             course.change((soFar, attempt) -> attempt.status(404));
             return answer(head, 404, "application/json", error, 0);
@@ -230,7 +265,7 @@ final class ReplicaConnection {
                 Kind.SLOW_BODY,
                 Kind.TRUNCATED_CHUNK,
                 Kind.NO_DONE);
-        return forward(head, body, fault, course, false);
+        return forward(head, body, fault, course, null);
     }
 
     private boolean refuse(HttpHead head, ReplicaFault fault, Course course) throws IOException {
@@ -279,12 +314,17 @@ final class ReplicaConnection {
 
     // ---- forwarding ----
 
-    private boolean forward(HttpHead head, byte[] body, Optional<ReplicaFault> fault, Course course, boolean isMetrics)
+    private boolean forward(
+            HttpHead head,
+            byte[] body,
+            Optional<ReplicaFault> fault,
+            Course course,
+            @Nullable UnaryOperator<String> rewrite)
             throws IOException {
         try (var engine = connect()) {
             upstream = engine;
             checkNotKilled();
-            var sent = head.without("Transfer-Encoding").without("Expect");
+            var sent = head.without("Transfer-Encoding").without("Expect").without("Accept-Encoding");
             engine.send((body.length > 0 ? sent.with("Content-Length", String.valueOf(body.length)) : sent).bytes());
             engine.send(body);
             var answer = engineHead(engine);
@@ -302,17 +342,18 @@ final class ReplicaConnection {
             course.change((soFar, attempt) -> attempt.status(status)
                     .retryAfterSeconds(wait.map(each -> OptionalLong.of(Long.parseLong(each)))
                             .orElse(OptionalLong.empty())));
-            if (isMetrics || breaksWhole) {
+            if (rewrite != null || breaksWhole) {
                 byte[] whole = whole(parts, engine);
                 count(course, whole);
-                byte[] changed = isMetrics
-                        ? metrics(new String(whole, StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8)
+                byte[] changed = rewrite != null
+                        ? rewrite.apply(new String(whole, StandardCharsets.UTF_8))
+                                .getBytes(StandardCharsets.UTF_8)
                         : Arrays.copyOf(whole, whole.length / 2);
                 wire.send(answer.without("Transfer-Encoding")
                         .with("Content-Length", String.valueOf(changed.length))
                         .bytes());
                 wire.send(changed);
-                return isKept || isOpenEnded;
+                return isKept;
             }
             wire.send(answer.bytes());
             new BodyBreaker(fault, isStream, parts.isChunked()).pass(parts, engine, course);
@@ -441,8 +482,8 @@ final class ReplicaConnection {
                         if (isChunked) {
                             wire.send((Integer.toHexString(part.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
                         }
-                        wire.send(half);
                         count(course, half);
+                        wire.send(half);
                         throw new BrokenException(false);
                     }
                     return part;
@@ -452,11 +493,10 @@ final class ReplicaConnection {
                 }
                 case BROKEN_SSE -> {
                     // One line end instead of two: the next event's line belongs to the same event.
-                    return isHere && part.length > 1 ? Arrays.copyOf(part, part.length - 1) : part;
+                    return isHere ? ascii(text(part).replaceFirst("\n\n", "\n")) : part;
                 }
                 case NO_DONE -> {
-                    String text = new String(part, StandardCharsets.ISO_8859_1);
-                    return text.replaceFirst("data: \\[DONE]\\s*", "").getBytes(StandardCharsets.ISO_8859_1);
+                    return ascii(text(part).replaceFirst("data: \\[DONE]\\s*", ""));
                 }
                 default -> {
                     return part;
@@ -464,14 +504,26 @@ final class ReplicaConnection {
             }
         }
 
+        /** A part may have several events: the last one with JSON is cut in its middle, so that none is lost unseen. */
         private static byte[] halfOfEvent(byte[] part) {
-            var half = Arrays.copyOf(part, part.length / 2 + 2);
-            half[half.length - 2] = '\n';
-            half[half.length - 1] = '\n';
-            return half;
+            String text = text(part);
+            int begin = Math.max(0, text.lastIndexOf("data: {"));
+            int end = text.indexOf("\n\n", begin);
+            int middle = (begin + (end < 0 ? text.length() : end + 2)) / 2;
+            return ascii(text.substring(0, middle) + "\n\n");
+        }
+
+        private static String text(byte[] part) {
+            return new String(part, StandardCharsets.ISO_8859_1);
+        }
+
+        private static byte[] ascii(String text) {
+            return text.getBytes(StandardCharsets.ISO_8859_1);
         }
 
         private void send(byte[] part, Course course) throws IOException {
+            // Before the gateway can have it, so that what follows from it comes later.
+            count(course, part);
             if (isChunked) {
                 var framed = new ByteArrayOutputStream(part.length + 12);
                 framed.writeBytes((Integer.toHexString(part.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -481,7 +533,6 @@ final class ReplicaConnection {
             } else {
                 wire.send(part);
             }
-            count(course, part);
         }
     }
 }

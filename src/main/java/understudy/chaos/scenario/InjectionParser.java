@@ -9,8 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import understudy.chaos.fleet.Injection;
+import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.ReplicaFault;
 import understudy.chaos.proxy.ReplicaFaultBuilder;
 import understudy.faults.FaultParser;
@@ -29,6 +32,14 @@ final class InjectionParser {
     /** What operators do to a cluster, which a gateway would have to be told. */
     private static final Set<String> OF_OPERATORS = Set.of("add", "remove", "resume", "drain", RESTART, CRASH);
 
+    private static final SortedMap<String, EventInterposer.Fault> EVENT_FAULTS = new TreeMap<>(Map.of(
+            "late-kv-events", EventInterposer.Fault.LATE,
+            "lost-kv-events", EventInterposer.Fault.LOST,
+            "duplicated-kv-events", EventInterposer.Fault.TWICE,
+            "unordered-kv-events", EventInterposer.Fault.OUT_OF_ORDER,
+            "renumbered-kv-events", EventInterposer.Fault.RESTARTED_SEQUENCE));
+
+    private static final int USUAL_DELAY_MILLIS = 500;
     private static final int MAX_COUNT = 1_000_000;
 
     private final Map<String, String> fields;
@@ -54,6 +65,10 @@ final class InjectionParser {
         if (kind.isPresent()) {
             return onTheWire(name, kind.get(), atNanos);
         }
+        var ofEvents = EVENT_FAULTS.get(name);
+        if (ofEvents != null) {
+            return ofEvents(name, ofEvents, atNanos);
+        }
         return name.equals(CRASH) || name.equals(RESTART) ? ofProcess(name, atNanos) : ofEngine(name, atNanos);
     }
 
@@ -73,6 +88,20 @@ final class InjectionParser {
         if (fields.containsKey("for")) {
             injections.add(new Injection(atNanos + nanos("for"), name, replica, new Injection.End(kind)));
         }
+        requireNothingElse();
+        return injections;
+    }
+
+    private List<Injection> ofEvents(String name, EventInterposer.Fault fault, long atNanos) {
+        var replica = replica();
+        int delayMillis = (int) (fields.containsKey("delay") ? nanos("delay") / 1_000_000 : USUAL_DELAY_MILLIS);
+        var injections = new ArrayList<Injection>();
+        injections.add(new Injection(atNanos, name, replica, new Injection.Events(fault, delayMillis)));
+        if (fields.containsKey("for")) {
+            var end = new Injection.Events(EventInterposer.Fault.NONE, 0);
+            injections.add(new Injection(atNanos + nanos("for"), name, replica, end));
+        }
+        used.add("delay");
         requireNothingElse();
         return injections;
     }
@@ -99,6 +128,7 @@ final class InjectionParser {
         if (!FaultParser.names().contains(name) || OF_OPERATORS.contains(name)) {
             var names = Stream.of(
                             Arrays.stream(ReplicaFault.Kind.values()).map(ReplicaFault.Kind::written),
+                            EVENT_FAULTS.keySet().stream(),
                             Stream.of(CRASH, RESTART),
                             FaultParser.names().stream().filter(each -> !OF_OPERATORS.contains(each)))
                     .flatMap(each -> each)

@@ -102,7 +102,7 @@ final class RequestAborter {
             breakOff(
                     request.request(),
                     RequestEvent.FailureCause.LOST,
-                    "the engine has preempted it for another one, and put it into no queue",
+                    engine.engine().whyLost(),
                     atNanos);
         }
         return !lost.isEmpty();

@@ -462,6 +462,11 @@ public final class SglangEngine implements Engine, EngineLoad {
     }
 
     @Override
+    public String whyLost() {
+        return "the engine has preempted it for another one, and put it into no queue";
+    }
+
+    @Override
     public void setAdmitsNone(boolean none) {
         admitsNone = none;
         scheduler.setAdmitsNone(none);

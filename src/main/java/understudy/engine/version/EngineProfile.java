@@ -61,6 +61,17 @@ public record EngineProfile(
         return changes.stream().filter(VersionChange::isSecondHand).toList();
     }
 
+    /** Returns a line about what is uncertain, or empty if nothing is. */
+    public Optional<String> reservation() {
+        int numSecondHand = secondHand().size();
+        return numSecondHand == 0 && notKnown.isEmpty()
+                ? Optional.empty()
+                : Optional.of("engine.version = " + version + ": " + numSecondHand
+                        + " of its changes are second hand, and "
+                        + notKnown.size() + " things about it are not known; 'understudy versions --show " + version
+                        + "' lists them");
+    }
+
     /** Returns what it is, and what about it is uncertain, a line each. */
     public List<String> description() {
         var lines = new ArrayList<String>();

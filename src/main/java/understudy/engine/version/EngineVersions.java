@@ -27,7 +27,15 @@ public final class EngineVersions {
     private static final String CHANGE_KEYS =
             "name = \"\", value = \"\", concerns = [], effect = \"\", source = \"\", second-hand = false";
 
+    private static final Map<String, EngineVersions> BY_ENGINE = new LinkedHashMap<>();
+
+    static {
+        ENGINES.forEach(engine -> BY_ENGINE.put(
+                engine, new EngineVersions(engine, Hocon.resource("understudy/versions/" + engine + ".conf"))));
+    }
+
     private final String engine;
+    private final String title;
     private final Map<String, Version> versions = new LinkedHashMap<>();
     private final List<VersionChange> changes = new ArrayList<>();
     private final List<Gap> gaps = new ArrayList<>();
@@ -46,6 +54,7 @@ public final class EngineVersions {
 
     private EngineVersions(String engine, Section file) {
         this.engine = engine;
+        title = file.text("title");
         for (var each : file.sections("versions")) {
             String name = each.text("name");
             var version = each.without("name").withDefaults(VERSION_KEYS);
@@ -83,9 +92,7 @@ public final class EngineVersions {
 
     /** Returns the versions of an engine; empty if none are known. */
     public static Optional<EngineVersions> of(String engine) {
-        return ENGINES.contains(engine)
-                ? Optional.of(new EngineVersions(engine, Hocon.resource("understudy/versions/" + engine + ".conf")))
-                : Optional.empty();
+        return Optional.ofNullable(BY_ENGINE.get(engine));
     }
 
     /** Reads the lines of a data file. */
@@ -104,13 +111,17 @@ public final class EngineVersions {
         if (versions.isEmpty() && !version.equals(RECORDED)) {
             throw engine.unusable("version", "which needs engine.kind = " + String.join(" or ", ENGINES));
         }
-        if (versions.isPresent() && !versions.get().names().contains(version)) {
-            var names = versions.get().names();
-            // A number loses its last zero there.
-            String hint = names.contains(version + "0") ? "; in YAML it needs quotes: \"" + version + "0\"" : "";
-            throw engine.unusable("version", "must be one of " + String.join(", ", names) + hint);
-        }
+        versions.filter(known -> !known.versions.containsKey(known.whole(version)))
+                .ifPresent(known -> {
+                    throw engine.unusable("version", "must be one of " + String.join(", ", known.names()));
+                });
         return versions.map(known -> known.profile(version));
+    }
+
+    /** A number loses its last zero in YAML, and so does 0.30. */
+    private String whole(String version) {
+        String longer = version + "0";
+        return versions.containsKey(longer) ? longer : version;
     }
 
     /** Returns the names of all versions, the earliest first. */
@@ -158,12 +169,12 @@ public final class EngineVersions {
                         otherMetrics.add(change.name());
                     }
                 }
-                case DEFAULT, SWITCH, ENDPOINT, ERROR, NOTE -> {}
+                case DEFAULT, SWITCH, ENDPOINT, ERROR, BUG, NOTE -> {}
             }
         }
         return new EngineProfile(
                 engine,
-                name,
+                whole(name),
                 version.what,
                 defaults,
                 otherFlags,
@@ -172,7 +183,7 @@ public final class EngineVersions {
                         .filter(change -> index(change.since()) <= version.index)
                         .toList(),
                 gaps.stream()
-                        .filter(gap -> gap.versions.contains(name))
+                        .filter(gap -> gap.versions.contains(whole(name)))
                         .map(Gap::what)
                         .toList());
     }
@@ -195,7 +206,7 @@ public final class EngineVersions {
     }
 
     private String title(VersionChange change) {
-        return engine + " " + version(change.since()).title;
+        return title + " " + version(change.since()).title;
     }
 
     private int index(String name) {
@@ -203,7 +214,7 @@ public final class EngineVersions {
     }
 
     private Version version(String name) {
-        var version = versions.get(name);
+        var version = versions.get(whole(name));
         if (version == null) {
             throw new ScenarioException(
                     engine + " " + name + ": must be one of " + String.join(", ", versions.keySet()));

@@ -36,10 +36,12 @@ public record VersionChange(
         FLAG_RENAMED,
         METRIC_ADDED,
         METRIC_REMOVED,
-        /** An endpoint that is not emulated, or is by a setting of its own. */
+        /** An endpoint that is not emulated; those that are go by {@code server.absent-endpoints}. */
         ENDPOINT,
         /** Text or status of an error. */
         ERROR,
+        /** A name in {@code engine.known-bugs}. */
+        BUG,
         /** What is worth knowing and not emulated. */
         NOTE;
 

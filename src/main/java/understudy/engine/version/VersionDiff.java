@@ -52,11 +52,11 @@ public record VersionDiff(String engine, String from, String to, List<Row> rows,
                 rows.add(new Row(change, before, about(change, given)));
             }
         }
-        return new VersionDiff(earlier.engine(), from, to, rows, later.notKnown());
+        return new VersionDiff(earlier.engine(), earlier.version(), later.version(), rows, later.notKnown());
     }
 
     private static String usual(String key) {
-        return Defaults.SCENARIO.text(key);
+        return Defaults.SCENARIO.values().getOrDefault(key, "");
     }
 
     private static SortedMap<String, String> about(VersionChange change, Map<String, String> given) {

@@ -27,6 +27,11 @@ final class AdmissionStop implements StepRule {
     }
 
     @Override
+    public boolean hasStopped() {
+        return hasStopped;
+    }
+
+    @Override
     public int maxRunning(int max) {
         return hasStopped ? 0 : max;
     }

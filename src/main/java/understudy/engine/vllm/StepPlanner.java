@@ -3,6 +3,7 @@ package understudy.engine.vllm;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -132,6 +133,9 @@ public final class StepPlanner implements Engine {
      */
     @Override
     public boolean parks(StepPlan empty, boolean isWoken) {
+        if (isStuck()) {
+            return !isWoken;
+        }
         if (loads.areOn()) {
             return empty.preempted().isEmpty() && !isWoken && !loads.mayGetUnstuck();
         }
@@ -141,6 +145,31 @@ public final class StepPlanner implements Engine {
             }
         }
         return Engine.super.parks(empty, isWoken);
+    }
+
+    /** Returns whether nothing runs, and nothing will. */
+    private boolean isStuck() {
+        for (var rule : rules) {
+            if (rule.hasStopped()) {
+                return running.size() == 0;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public List<EngineRequest> lost() {
+        var lost = new ArrayList<EngineRequest>();
+        if (isStuck()) {
+            lost.addAll(requests.skipped());
+            lost.addAll(requests.waiting());
+        }
+        return lost;
+    }
+
+    @Override
+    public String whyLost() {
+        return "the scheduler admits no request any more";
     }
 
     @Override

@@ -60,6 +60,11 @@ interface StepRule {
         return max;
     }
 
+    /** Returns whether no request is admitted any more, whatever happens. */
+    default boolean hasStopped() {
+        return false;
+    }
+
     /** Returns whether a waiting request may be looked at in this step, or is passed over. */
     default boolean mayAdmit(VllmRequest head, WaitingQueues<VllmRequest> waiting) {
         return true;

@@ -45,6 +45,7 @@ final class CallTest {
                     }),
                     "router"),
             new KeptKv(host, host.time().system()),
+            new AdmissionControl(new AdmissionLimits(0, 0), reason -> {}),
             List.of());
     private final Call call = new Call(link, events::add);
 

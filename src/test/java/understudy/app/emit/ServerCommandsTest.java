@@ -79,7 +79,6 @@ final class ServerCommandsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     engine.max-num-seqs = 64                         | --max-num-seqs=64
-                    engine.max-num-active-seqs = 8                   | --max-num-active-seqs=8
                     engine.performance-mode = throughput             | --performance-mode=throughput
                     engine.async-scheduling = false                  | --no-async-scheduling
                     engine.watermark = 0.01                          | --watermark=0.01
@@ -149,6 +148,22 @@ final class ServerCommandsTest {
         assertThat(command.notes())
                 .containsExactly("engine.preemption-victim = first-admitted is no flag of 'vllm serve':"
                         + " what a real server has holds there");
+    }
+
+    /** The default of main is no flag, and its flag is one; without the version both differ. */
+    @Test
+    void version_isAVariable_andItsDefaultsAndFlagsAreThose() {
+        var command = only(Map.of("engine.version", "main", "engine.max-num-active-seqs", "8"));
+
+        assertThat(command.flags()).containsExactly("--max-num-active-seqs=8");
+        assertThat(command.emulated())
+                .containsEntry("UNDERSTUDY_ENGINE_VERSION", "main")
+                .doesNotContainKey("UNDERSTUDY_ENGINE_CAP_LONE_PREFILLS");
+        assertThat(command.notes()).isEmpty();
+
+        var recorded = only(Map.of("engine.max-num-active-seqs", "8"));
+        assertThat(recorded.flags()).isEmpty();
+        assertThat(recorded.emulated()).containsEntry("UNDERSTUDY_ENGINE_MAX_NUM_ACTIVE_SEQS", "8");
     }
 
     @Test

@@ -84,6 +84,52 @@ final class VllmSettingsTest {
                 .containsEntry("engine.cudagraph-mode", "none");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --max-num-active-seqs 8                    | 0.30 | --max-num-active-seqs exists from vLLM main on
+            --max-num-active-seqs=8                    |      | --max-num-active-seqs exists from vLLM main on
+            --enable-scale-out                         | 0.29 | --enable-scale-out exists from vLLM 0.30 on
+            --max_num_partial_prefills 2               | 0.28 | --max-num-partial-prefills is gone from vLLM 017e9f4448 (recorded) on
+            --no-enable-mamba-fine-grained-prefix-cache | main | --enable-mamba-fine-grained-prefix-cache is \
+                                                                 --enable-mamba-shared-prefix-checkpoint from vLLM 0.30 on
+            --prefix-cache-retention-interval 16       | 0.27 | --prefix-cache-retention-interval exists from vLLM \
+                                                                 017e9f4448 (recorded) on
+            """)
+    void flagOfAnotherVersion_endsTheStart(String flag, String version, String message) {
+        var vllm = of(("Qwen/Qwen3-8B " + flag).split(" "));
+        var environment = version == null ? Map.<String, String>of() : Map.of("UNDERSTUDY_ENGINE_VERSION", version);
+
+        assertThatThrownBy(() -> vllm.start(SCENARIO, environment, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessage(message.replaceAll(" +", " ") + "; engine.version is "
+                        + (version == null ? "recorded" : version));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--max-num-active-seqs 8, main",
+        "--enable-scale-out, 0.30",
+        "--max-num-partial-prefills 2, recorded",
+        "--max-num-partial-prefills 2, 0.27"
+    })
+    void flagOfTheVersion_isTaken(String flag, String version) {
+        var served =
+                of(("Qwen/Qwen3-8B " + flag).split(" ")).start(SCENARIO, Map.of(), Map.of("engine.version", version));
+
+        assertThat(served.scenario().maxModelLen()).isPositive();
+    }
+
+    /** By the variable of 0.29, or the flag that took its place. */
+    @Test
+    void endpointsForScaleOut_areAskedFor() {
+        var variable = Map.of("VLLM_ENABLE_SCALE_OUT_ENDPOINTS", "1");
+
+        assertThat(VllmSettings.of(List.of("Qwen/Qwen3-8B"), variable).settings())
+                .containsEntry("server.absent-endpoints", "[]");
+        assertThat(of("Qwen/Qwen3-8B", "--enable-scale-out").settings()).containsEntry("server.absent-endpoints", "[]");
+        assertThat(of("Qwen/Qwen3-8B").settings()).doesNotContainKey("server.absent-endpoints");
+    }
+
     @Test
     void mediaFlags_areTakenOver() {
         var vllm = of(

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -20,6 +24,7 @@ final class EngineVersionsTest {
     private static final EngineVersions VLLM = EngineVersions.of("vllm").orElseThrow();
 
     private static final String SMALL = """
+            title = X
             versions = [{ name = a, what = "first" }, { name = b }, { name = c, accepts-earlier-flags = true }]
             changes = [
               { since = c, kind = flag-removed, name = old }
@@ -47,23 +52,63 @@ final class EngineVersionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             0.27     | enable-mamba-fine-grained-prefix-cache enable-mamba-shared-prefix-checkpoint enable-scale-out \
-                       prefix-cache-retention-interval
-            recorded | enable-mamba-shared-prefix-checkpoint enable-scale-out
-            0.28     | enable-mamba-shared-prefix-checkpoint enable-scale-out max-long-partial-prefills \
-                       max-num-partial-prefills
-            0.29     | enable-mamba-shared-prefix-checkpoint enable-scale-out max-long-partial-prefills \
-                       max-num-partial-prefills
-            0.30     | enable-mamba-fine-grained-prefix-cache max-long-partial-prefills max-num-partial-prefills
+                       long-prefill-token-threshold-adaptive max-num-active-seqs max-num-queued-reqs max-num-queued-tokens prefix-cache-retention-interval
+            recorded | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
+                       max-num-active-seqs max-num-queued-reqs max-num-queued-tokens
+            0.28     | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
+                       max-long-partial-prefills max-num-active-seqs max-num-partial-prefills max-num-queued-reqs \
+                       max-num-queued-tokens
+            0.29     | enable-mamba-shared-prefix-checkpoint enable-scale-out long-prefill-token-threshold-adaptive \
+                       max-long-partial-prefills max-num-active-seqs max-num-partial-prefills
+            0.30     | enable-mamba-fine-grained-prefix-cache long-prefill-token-threshold-adaptive \
+                       max-long-partial-prefills max-num-active-seqs max-num-partial-prefills
             main     | enable-mamba-fine-grained-prefix-cache max-long-partial-prefills max-num-partial-prefills
             """)
     void flagsOfOtherVersions_areNotThoseOfTheProfile(String version, String flags) {
         assertThat(new TreeSet<>(VLLM.profile(version).otherFlags().keySet())).containsExactly(flags.split("\\s+"));
     }
 
+    /** Families that the profile does not have, though another has. */
+    @ParameterizedTest
+    @CsvSource({
+        "0.27, vllm:admission_rejections_total",
+        "recorded, vllm:admission_rejections_total",
+        "0.28, vllm:admission_rejections_total",
+        "0.29, vllm:admission_rejections_total",
+        "0.30, vllm:admission_rejections_total",
+        "main,"
+    })
+    void familiesOfOtherVersions_areNotThoseOfTheProfile(String version, String family) {
+        assertThat(VLLM.profile(version).otherMetrics()).isEqualTo(family == null ? Set.of() : Set.of(family));
+    }
+
     @ParameterizedTest
     @CsvSource({"0.27, 0.27.1", "recorded, 0.24.0", "0.28, 0.28.0", "0.29, 0.29.0", "0.30, 0.30.0", "main, 0.30.1rc0"})
     void profile_hasTheTextOfItsRelease(String version, String text) {
         assertThat(VLLM.profile(version).defaults()).containsEntry("server.vllm-version", text);
+    }
+
+    /** Settings with other values than in the recorded version, but for the text of its release. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            0.27     | kv-cache.enable-prefix-caching=except-mamba
+            recorded | ''
+            0.28     | ''
+            0.29     | engine.resumed-as-new=true \
+                       server.absent-endpoints=[/inference/v1/generate, /v1/chat/completions/render]
+            0.30     | engine.resumed-as-new=true \
+                       server.absent-endpoints=[/inference/v1/generate, /v1/chat/completions/render]
+            main     | engine.cap-lone-prefills=false engine.resumed-as-new=true \
+                       server.absent-endpoints=[/inference/v1/generate, /v1/chat/completions/render]
+            """)
+    void profile_changesThese(String version, String settings) {
+        var changed = new TreeMap<>(VLLM.profile(version).defaults());
+        changed.remove("server.vllm-version");
+        changed.entrySet()
+                .removeAll(VLLM.profile(EngineVersions.RECORDED).defaults().entrySet());
+
+        assertThat(changed.entrySet().stream().map(Object::toString).collect(Collectors.joining(" ")))
+                .isEqualTo(settings.replaceAll(" +", " "));
     }
 
     /** What the recorded version sets is what scenarios have without any version. */
@@ -106,14 +151,14 @@ final class EngineVersionsTest {
         var first = versions.profile("a");
         assertThat(first.what()).isEqualTo("first");
         assertThat(first.defaults()).isEqualTo(Map.of("seed", "2"));
-        assertThat(first.otherFlags()).isEqualTo(Map.of("fancy", "was --plain before x b"));
+        assertThat(first.otherFlags()).isEqualTo(Map.of("fancy", "was --plain before X b"));
         assertThat(first.otherMetrics()).isEqualTo(Set.of("x:new_total"));
         assertThat(first.notKnown()).isEmpty();
 
         var second = versions.profile("b");
         assertThat(second.defaults()).isEqualTo(Map.of("seed", "3"));
         assertThat(second.otherFlags())
-                .isEqualTo(Map.of("older", "is gone from x b on", "plain", "is --fancy from x b on"));
+                .isEqualTo(Map.of("older", "is gone from X b on", "plain", "is --fancy from X b on"));
         assertThat(second.otherMetrics()).isEmpty();
 
         // The third takes flags of earlier ones.
@@ -129,7 +174,7 @@ final class EngineVersionsTest {
         var profile = VLLM.profile("0.29");
 
         assertThat(profile.refusal(List.of("port", "enable-scale-out")))
-                .contains("--enable-scale-out exists from vllm 0.30 on; engine.version is 0.29");
+                .contains("--enable-scale-out exists from vLLM 0.30 on; engine.version is 0.29");
         assertThat(profile.refusal(List.of("port"))).isEmpty();
     }
 
@@ -158,7 +203,6 @@ final class EngineVersionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            kind = vllm, version = 0.3         | 0.3, must be one of 0.27, recorded, 0.28, 0.29, 0.30, main; in YAML it needs quotes
             kind = vllm, version = 0.31        | 0.31, must be one of 0.27, recorded, 0.28, 0.29, 0.30, main
             kind = sglang, version = "0.5.18"  | "0.5.18", must be one of recorded
             kind = roseinfer, version = "0.30" | "0.30", which needs engine.kind = vllm or sglang
@@ -167,6 +211,14 @@ final class EngineVersionsTest {
         assertThatThrownBy(() -> EngineVersions.profile(Section.of(engine).at("engine")))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining("engine.version is " + message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.30", "0.3", "\"0.30\""})
+    void versionThatIsANumber_mayLackItsLastZero(String version) {
+        var engine = Section.of("kind = vllm, version = " + version);
+
+        assertThat(EngineVersions.profile(engine)).isEqualTo(Optional.of(VLLM.profile("0.30")));
     }
 
     @Test

@@ -30,9 +30,9 @@ final class ReplicaBook {
     private static final double CHARACTERS_PER_TOKEN = 4;
 
     /** A replica that was well by its probes and gave nothing is asked again after so long. */
-    private static final long SUSPICION_NANOS = 10_000_000_000L;
+    private static final long SUSPICION_NANOS = 2_000_000_000L;
 
-    private static final long LACKING_NANOS = 10_000_000_000L;
+    private static final long LACKING_NANOS = 2_000_000_000L;
 
     private final ClusterView view = new ClusterView();
     private final RoutingPolicy policy;

@@ -25,7 +25,7 @@ import understudy.api.http.SameThread;
 /** Sends requests to replicas, each over a connection of its own. */
 final class Upstream {
     /** Longest time to the head, and from there to the first byte and between any two. */
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration PATIENCE = Duration.ofMillis(1_500);
 
     private static final Duration ENDLESS = Duration.ofDays(1);
 

@@ -1,0 +1,101 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.app.CommandLineFixture.call;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class ChaosCommandTest {
+    private static final String SMALL = "scenarios = [{ name = small, description = \"A replica cuts streams.\","
+            + " load = [{ for = 1200ms, streamed = 1 }], bounds.min-success = 0.3,"
+            + " faults = [{ at = 200ms, do = cut, replica = 0, for = 600ms }] }]";
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void listNamesEachScenario() {
+        var list = call("chaos", "--list");
+
+        assertThat(list.exitCode).isZero();
+        assertThat(list.out.lines())
+                .anyMatch(line -> line.matches("half-dead +The engine .* \\(vllm-project/vllm#39863\\)"))
+                .hasSizeGreaterThanOrEqualTo(30);
+    }
+
+    @Test
+    void referenceKeepsAllLaws() throws IOException {
+        var file = Files.writeString(directory.resolve("small.conf"), SMALL);
+        var junit = directory.resolve("chaos.xml");
+        var json = directory.resolve("chaos.json");
+        var html = directory.resolve("chaos.html");
+
+        var chaos = call(
+                "chaos",
+                "reference",
+                "--scenario",
+                file.toString(),
+                "--junit",
+                junit.toString(),
+                "--json",
+                json.toString(),
+                "--html",
+                html.toString());
+
+        assertThat(chaos.exitCode).as(chaos.out + chaos.err).isZero();
+        assertThat(chaos.out).contains("small");
+        assertThat(junit).content().contains("small");
+        assertThat(json).content().contains("small");
+        assertThat(html).content().contains("small");
+    }
+
+    @Test
+    void gatewayThatRepeatsTokensBreaksALaw() throws IOException {
+        var file = Files.writeString(directory.resolve("small.conf"), SMALL);
+
+        var chaos = call("chaos", "reference:retry-after-first-byte", "--scenario", file.toString());
+
+        assertThat(chaos.exitCode).isEqualTo(1);
+        assertThat(chaos.out).contains("tokens-in-order");
+    }
+
+    @Test
+    void gatewayThatDoesNotStartIsNamedWithItsLog() {
+        var chaos = call("chaos", "--command", "echo no such router; exit 7", "--only", "all-well");
+
+        assertThat(chaos.exitCode).isEqualTo(2);
+        assertThat(chaos.err)
+                .startsWith(
+                        "the gateway has ended with code 7; its log ends: no such router; the gateway's log is in ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--only half-dead | there must be TARGET or --command, and not both",
+                "reference --command x | there must be TARGET or --command, and not both",
+                "reference --only half-deed | --only is \"half-deed\", which is no scenario; did you mean half-dead?",
+                "http://127.0.0.1:80 | a gateway that runs already needs --ports",
+                "ftp://x --ports 1-3 | TARGET is \"ftp://x\", must be an address such as http://127.0.0.1:8080",
+                "http://127.0.0.1:80 --ports 3-1 | --ports is \"3-1\", must be a range from 1 to 65535",
+                "http://127.0.0.1:80 --ports a | --ports is \"a\", must be a range such as 9001-9003",
+                "reference:no-helth-check | TARGET is \"reference:no-helth-check\"; did you mean reference:no-health-check?",
+                "reference --scenario no.conf | no.conf: no such file",
+                "--command x --config no.conf | --config is no.conf, which is not a file",
+                "reference --html /no/such/x.html | --html /no/such/x.html: no such directory"
+            })
+    void mistakeIsOneLine(String words, String message) {
+        var chaos = call(("chaos " + words).split(" "));
+
+        assertThat(chaos.exitCode).isEqualTo(2);
+        assertThat(chaos.err).startsWith(message).hasLineCount(1);
+        assertThat(chaos.out).isEmpty();
+    }
+}

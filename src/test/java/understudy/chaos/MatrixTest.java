@@ -1,0 +1,130 @@
+package understudy.chaos;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import understudy.chaos.gateway.reference.ReferenceGateway;
+import understudy.chaos.gateway.reference.WrongDecision;
+import understudy.chaos.law.Breach;
+import understudy.chaos.law.ScenarioResult;
+import understudy.chaos.law.Verdict;
+import understudy.chaos.scenario.ChaosScenario;
+import understudy.chaos.scenario.ScenarioReader;
+
+/** The reference gateway keeps all laws, and each wrong decision breaks just those that it is about. */
+final class MatrixTest {
+    /** Streams of 300 steps of 3 ms, of which every third client leaves. */
+    private static final ChaosScenario LONG_STREAMS = scenario("long-streams", """
+            load = [{ rate = 12, for = 1s, words = 300, streamed = 1, leave-every = 3 }]
+            bounds { grace = 400ms, max-idle-connections = 1 }""");
+
+    /** Two calls of each session: in turn, the second one is hardly ever where the first one was. */
+    private static final ChaosScenario SHARED_PREFIXES = scenario("shared-prefixes", """
+            load = [{ rate = 30, for = 1500ms, sessions = 20, prefix-words = 200, words = 4 }]
+            bounds { min-affinity = 0.7 }""");
+
+    private static final ChaosScenario SHORT_PREFIXES = scenario("short-prefixes", """
+            load = [{ rate = 30, for = 1500ms, sessions = 30, prefix-words = 10, words = 4 }]
+            bounds { max-imbalance = 2.0 }""");
+
+    private static final ChaosScenario CUT = scenario("cut", """
+            load = [{ for = 1200ms, words = 40, streamed = 1 }]
+            faults = [{ at = 200ms, do = cut, replica = 0, after-events = 6, for = 700ms }]
+            bounds { min-success = 0.3 }""");
+
+    private static final ChaosScenario DRAIN = scenario("drain", """
+            load = [{ for = 2s }]
+            faults = [{ at = 100ms, do = drain, replica = 0, for = 1800ms }]""");
+
+    private static final ChaosScenario DEAD = scenario("dead", """
+            load = [{ for = 1500ms, sessions = 3 }]
+            faults = [{ at = 200ms, do = refuse, replica = 0 }]""");
+
+    private static final ChaosScenario REFUSING = scenario("refusing", """
+            load = [{ for = 1800ms }]
+            faults = [{ at = 100ms, do = status, replica = 0, status = 503, retry-after = 2, for = 1500ms }]""");
+
+    private static final ChaosScenario STUCK = scenario("stuck", """
+            load = [{ for = 1200ms }]
+            faults = [{ at = 200ms, do = stuck, replica = 0, for = 800ms }]
+            bounds { min-success = 0.5 }""");
+
+    private static final Map<WrongDecision, Case> CASES = Map.ofEntries(
+            entry(
+                    WrongDecision.RETRY_AFTER_FIRST_BYTE,
+                    new Case(CUT, Set.of("tokens-in-order", "retries-only-unsent"))),
+            entry(
+                    WrongDecision.SWALLOWS_STREAM_ERRORS,
+                    new Case(CUT, Set.of("tokens-in-order", "stream-errors-reach-client"))),
+            entry(WrongDecision.NO_HEALTH_CHECK, new Case(DRAIN, Set.of("only-ready-replicas"))),
+            entry(WrongDecision.STICKY_FOR_EVER, new Case(DEAD, Set.of("enough-answered"))),
+            entry(WrongDecision.IGNORES_RETRY_AFTER, new Case(REFUSING, Set.of("retry-after-honoured"))),
+            entry(WrongDecision.PREFIXES_BY_CHARACTERS, new Case(SHORT_PREFIXES, Set.of("load-balanced"))),
+            entry(WrongDecision.ROUND_ROBIN, new Case(SHARED_PREFIXES, Set.of("prefix-affinity"))),
+            entry(WrongDecision.LEAKS_CONNECTIONS, new Case(LONG_STREAMS, Set.of("no-connection-leak"))),
+            entry(WrongDecision.RUNS_ON, new Case(LONG_STREAMS, Set.of("aborts-reach-replicas"))),
+            entry(WrongDecision.BUFFERS_STREAMS, new Case(LONG_STREAMS, Set.of("tokens-stream"))),
+            entry(WrongDecision.WAITS_FOR_EVER, new Case(STUCK, Set.of("calls-end-once"))));
+
+    private record Case(ChaosScenario scenario, Set<String> laws) {}
+
+    private static ChaosScenario scenario(String name, String settings) {
+        return ScenarioReader.text("scenarios = [{ name = " + name + "\n" + settings + "\n}]")
+                .get(0);
+    }
+
+    static Stream<WrongDecision> wrongDecisions() {
+        return Stream.of(WrongDecision.values()).filter(wrong -> wrong != WrongDecision.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrongDecisions")
+    void wrongDecisionBreaksItsLaws(WrongDecision wrong) throws IOException {
+        var wanted = CASES.get(wrong);
+        try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1)) {
+            var result = kit.run(wanted.scenario());
+
+            assertThat(brokenLaws(result)).as(reasons(result)).isEqualTo(wanted.laws());
+        }
+    }
+
+    @Test
+    void referenceKeepsAllLaws() throws IOException {
+        var broken = new ArrayList<String>();
+        try (var kit = new ChaosKit(new ReferenceGateway(WrongDecision.NONE), List.of(), 1)) {
+            var scenarios =
+                    CASES.values().stream().map(Case::scenario).distinct().toList();
+            for (var scenario : scenarios) {
+                var result = kit.run(scenario);
+                if (!result.isPassed()) {
+                    broken.add(scenario.name() + ": " + reasons(result));
+                }
+            }
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    private static Set<String> brokenLaws(ScenarioResult result) {
+        return result.verdicts().stream()
+                .filter(verdict -> !verdict.isKept())
+                .map(Verdict::law)
+                .collect(Collectors.toSet());
+    }
+
+    private static String reasons(ScenarioResult result) {
+        return result.verdicts().stream()
+                .flatMap(verdict -> verdict.breaches().stream().limit(2))
+                .map(Breach::reason)
+                .collect(Collectors.joining("; "));
+    }
+}
