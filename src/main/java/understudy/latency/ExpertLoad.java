@@ -13,6 +13,7 @@ final class ExpertLoad {
     private static final double DEVIATION = 2;
 
     private final double numExperts;
+    private final double expertsPerToken;
     private final double logIdleShare;
     private final double imbalance;
 
@@ -20,6 +21,7 @@ final class ExpertLoad {
     ExpertLoad(LlmSpec llm, Parallelism parallelism) {
         var ffn = llm.feedForward();
         numExperts = ffn.numExperts() * parallelism.shareOfExperts();
+        expertsPerToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
         logIdleShare = StrictMath.log1p(-(double) ffn.numExpertsPerToken() / ffn.numExperts());
         imbalance = parallelism.enablesExpertParallel() ? imbalance(ffn.numExperts(), parallelism.numExpertGpus()) : 1;
     }
@@ -27,6 +29,16 @@ final class ExpertLoad {
     /** Returns the tokens of all ranks by which the busiest GPU has as much to do as if experts were equally loaded. */
     double balancedTokens(double numGroupTokens) {
         return imbalance * numGroupTokens;
+    }
+
+    /**
+     * Returns the tokens for which there is as much arithmetic as for so many and the rows that fill up the tiles of a
+     * kernel. Those are no more than the tokens, as the tiles of few are small.
+     *
+     * @param idleRows of each expert in use
+     */
+    double computedTokens(double numTokens, double expertsInUse, double idleRows) {
+        return numTokens + Math.min(numTokens, idleRows * expertsInUse / expertsPerToken);
     }
 
     /** Returns how many of a GPU's experts any token of all ranks needs. */

@@ -47,23 +47,30 @@ public record Gemm(
      * @param k inputs of one expert
      */
     static Gemm ofExperts(GpuSpec gpu, WeightFormat format, double perToken, double n, double k) {
-        double bytesPerMicro = gpu.experts().bandwidth() * gpu.bytesPerMicro();
+        double bytesPerMicro = gpu.expertBandwidth(format) * gpu.bytesPerMicro();
+        // Each of the two products has half of what an expert takes beside its weights.
+        double extraBytes = gpu.experts().halfBandwidthBytes() / 2;
         return new Gemm(
                 gpu.experts().overheadMicros(),
                 2 * perToken * n * k / gpu.expertFlopPerMicro(format),
-                format.bytes() * n * k / bytesPerMicro,
+                (format.bytes() * n * k + extraBytes) / bytesPerMicro,
                 2 * perToken * (n + k) / bytesPerMicro,
                 null);
     }
 
     /** Returns the time of so many tokens. */
     public double micros(double numTokens) {
-        return micros(numTokens, 1);
+        return micros(numTokens, numTokens, 1);
     }
 
-    /** Returns the time when {@code numMatrices} of the kind are read, such as those of the experts in use. */
-    double micros(double numTokens, double numMatrices) {
-        double compute = computeMicros * numTokens;
+    /**
+     * Returns the time of experts.
+     *
+     * @param numComputed tokens for which there is arithmetic, those that fill up tiles of rows included
+     * @param numMatrices experts in use, which are read
+     */
+    double micros(double numTokens, double numComputed, double numMatrices) {
+        double compute = computeMicros * numComputed;
         double memory = weightMicros * numMatrices + activationMicros * numTokens;
         double micros = overheadMicros + Math.sqrt(compute * compute + memory * memory);
         return slowdown == null ? micros : micros * slowdown.micros(numTokens);

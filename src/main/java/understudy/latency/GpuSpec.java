@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
  * @param memoryGib memory as PyTorch reports it, in GiB
  * @param bf16Tflops dense BF16 rate in TFLOP/s
  * @param fp8Tflops dense FP8 rate in TFLOP/s, 0 if it has none
+ * @param fp4Tflops dense FP4 rate in TFLOP/s, 0 if it has none
  * @param bandwidthGbPerSecond of the memory, in 10^9 B/s
  * @param gemm matrix products in BF16
  * @param fp8Gemm matrix products in FP8; its share of the bandwidth is that of {@code gemm}
  * @param fp8Slowdown by how much FP8 products of a number of rows are slower than that, as their kernels go by rows; null if not
+ * @param fp4Gemm matrix products in NVFP4; its share of the bandwidth is that of {@code gemm}
  * @param attention attention kernels
  * @param elementwise norms, activations and the like
  * @param allReduce the exchange between GPUs of a tensor-parallel group
@@ -26,10 +28,12 @@ public record GpuSpec(
         double memoryGib,
         double bf16Tflops,
         double fp8Tflops,
+        double fp4Tflops,
         double bandwidthGbPerSecond,
         Efficiency gemm,
         Efficiency fp8Gemm,
         @Nullable KernelTable fp8Slowdown,
+        Efficiency fp4Gemm,
         Attention attention,
         Efficiency elementwise,
         AllReduce allReduce,
@@ -78,12 +82,25 @@ public record GpuSpec(
      * Fused kernels of experts, by the format of their weights.
      *
      * @param overheadMicros fixed time of one of the two products, in microseconds
-     * @param bandwidth share of the memory bandwidth, above 0
+     * @param bandwidth share of the memory bandwidth for large experts, above 0
+     * @param int4Bandwidth the same for weights of four bits that are multiplied in BF16
+     * @param idleRows rows that are computed for an expert beyond its tokens, since kernels compute tiles of them
+     * @param halfBandwidthBytes weights of an expert that is read at half of that share; smaller ones are read slower
      * @param bf16 share of the BF16 rate
      * @param fp8 the same for FP8; 0 if it gains what dense products gain
-     * @param int4 the same for formats of four bits
+     * @param int4 the same for weights of four bits that are multiplied in BF16
+     * @param fp4 the same for products in FP4
      */
-    public record Experts(double overheadMicros, double bandwidth, double bf16, double fp8, double int4) {}
+    public record Experts(
+            double overheadMicros,
+            double bandwidth,
+            double int4Bandwidth,
+            double idleRows,
+            double halfBandwidthBytes,
+            double bf16,
+            double fp8,
+            double int4,
+            double fp4) {}
 
     /**
      * An exchange between GPUs, in a ring.
@@ -136,7 +153,11 @@ public record GpuSpec(
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {
             case FP32 -> gemm.compute * flopPerMicro() / 2;
-            case BF16, INT4, MXFP4, NVFP4 -> gemm.compute * flopPerMicro();
+            case BF16, INT4, MXFP4 -> gemm.compute * flopPerMicro();
+            case NVFP4 ->
+                fp4Tflops > 0
+                        ? fp4Gemm.compute * fp4Tflops * FLOP_PER_MICRO_AND_TFLOPS
+                        : gemmFlopPerMicro(WeightFormat.BF16);
             case FP8, FP8_BLOCK ->
                 fp8Tflops > 0
                         ? fp8Gemm.compute * fp8Tflops * FLOP_PER_MICRO_AND_TFLOPS
@@ -146,7 +167,9 @@ public record GpuSpec(
 
     /** Returns the fixed time of a matrix product in a format. */
     double gemmOverheadMicros(WeightFormat format) {
-        return computesIn8Bits(format) ? fp8Gemm.overheadMicros : gemm.overheadMicros;
+        return computesIn8Bits(format)
+                ? fp8Gemm.overheadMicros
+                : format == WeightFormat.NVFP4 && fp4Tflops > 0 ? fp4Gemm.overheadMicros : gemm.overheadMicros;
     }
 
     /** Returns how much longer products of a format take by their rows, or null if no longer. */
@@ -158,6 +181,16 @@ public record GpuSpec(
         return format.isFp8() && fp8Tflops > 0;
     }
 
+    /** Returns the share of the memory bandwidth at which large experts of a format are read. */
+    double expertBandwidth(WeightFormat format) {
+        return format.hasFourBits() && !computesExpertsIn4Bits(format) ? experts.int4Bandwidth : experts.bandwidth;
+    }
+
+    /** Where there is FP4, MXFP4 experts are multiplied by MXFP8, in kernels of the same kind. */
+    private boolean computesExpertsIn4Bits(WeightFormat format) {
+        return fp4Tflops > 0 && (format == WeightFormat.NVFP4 || format == WeightFormat.MXFP4);
+    }
+
     /** Returns the operations per microsecond that experts reach in a format. */
     double expertFlopPerMicro(WeightFormat format) {
         double gain = gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);
@@ -165,7 +198,7 @@ public record GpuSpec(
                 * switch (format) {
                     case FP32, BF16 -> experts.bf16 * gain;
                     case FP8, FP8_BLOCK -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
-                    case INT4, MXFP4, NVFP4 -> experts.int4;
+                    case INT4, MXFP4, NVFP4 -> computesExpertsIn4Bits(format) ? experts.fp4 : experts.int4;
                 };
     }
 }

@@ -75,7 +75,8 @@ public final class LayerTime {
     public double expertMicros(double numGroupTokens) {
         double tokens = experts.balancedTokens(numGroupTokens);
         double inUse = experts.expertsInUse(numGroupTokens);
-        return expertUp.micros(tokens, inUse) + expertDown.micros(tokens, inUse);
+        double computed = experts.computedTokens(tokens, inUse, gpu.experts().idleRows());
+        return expertUp.micros(tokens, computed, inUse) + expertDown.micros(tokens, computed, inUse);
     }
 
     private static double sum(Gemm[] gemms, double numTokens) {

@@ -12,9 +12,9 @@ public enum WeightFormat {
     FP8_BLOCK(1),
     /** Four bits and the scales of small groups, multiplied in BF16: AWQ or GPTQ with groups of 32 to 128. */
     INT4(0.53),
-    /** Four-bit floats and a scale of eight bits for every 32 of them; counts as multiplied in BF16. */
+    /** Four-bit floats and a scale of eight bits for every 32 of them; dense products count as multiplied in BF16. */
     MXFP4(0.53),
-    /** Four-bit floats and a scale of eight bits for every 16 of them; counts as multiplied in BF16. */
+    /** Four-bit floats and a scale of eight bits for every 16 of them, multiplied in FP4 where the GPU can, else in BF16. */
     NVFP4(0.5625);
 
     private final double bytes;
@@ -31,6 +31,11 @@ public enum WeightFormat {
     /** Returns whether weights are multiplied in FP8. */
     boolean isFp8() {
         return this == FP8 || this == FP8_BLOCK;
+    }
+
+    /** Returns whether a weight takes four bits beside scales. */
+    boolean hasFourBits() {
+        return this == INT4 || this == MXFP4 || this == NVFP4;
     }
 
     /** Returns the bytes per weight of what is never quantized: embeddings, head and router. */

@@ -34,6 +34,7 @@ public record GpuFile(
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
     private static final int BYTES_PER_KIB = 1024;
+    private static final double BYTES_PER_MB = 1e6;
 
     /** Source of figures: measurements or assumptions. */
     public enum Status {
@@ -56,6 +57,7 @@ public record GpuFile(
     public static GpuFile read(Section file) {
         var gemm = efficiency(file.section("gemm"));
         var fp8 = file.section("fp8-gemm");
+        var fp4 = file.section("fp4-gemm");
         var attention = file.section("attention");
         double fp8KvBandwidth = attention.number("fp8-kv-bandwidth-efficiency", 0, MAX);
         var allReduce = file.section("all-reduce");
@@ -64,11 +66,14 @@ public record GpuFile(
                 .memoryGib(file.number("memory-gib", 0, MAX))
                 .bf16Tflops(file.number("bf16-tflops", 0, MAX))
                 .fp8Tflops(file.number("fp8-tflops", 0, MAX))
+                .fp4Tflops(file.number("fp4-tflops", 0, MAX))
                 .bandwidthGbPerSecond(file.number("bandwidth-gb-per-s", 0, MAX))
                 .gemm(gemm)
                 .fp8Gemm(new Efficiency(
                         fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO))
                 .fp8Slowdown(slowdown(fp8))
+                .fp4Gemm(new Efficiency(
+                        fp4.positive("compute-efficiency"), gemm.bandwidth(), fp4.nanos("overhead") / MICRO))
                 .attention(new GpuSpec.Attention(
                         efficiency(attention),
                         fp8KvBandwidth == 0 ? bandwidth(attention) : fp8KvBandwidth,
@@ -118,11 +123,24 @@ public record GpuFile(
 
     private static GpuSpec.Experts experts(Section experts, double gemmBandwidth) {
         double bf16 = experts.positive("compute-efficiency");
-        double int4 = experts.number("int4-compute-efficiency", 0, MAX);
-        double fp8 = experts.number("fp8-compute-efficiency", 0, MAX);
-        double ofExperts = experts.number("bandwidth-efficiency", 0, MAX);
+        double int4 = orElse(experts, "int4-compute-efficiency", bf16);
+        double bandwidth = orElse(experts, "bandwidth-efficiency", gemmBandwidth);
         return new GpuSpec.Experts(
-                overhead(experts), ofExperts == 0 ? gemmBandwidth : ofExperts, bf16, fp8, int4 == 0 ? bf16 : int4);
+                overhead(experts),
+                bandwidth,
+                orElse(experts, "int4-bandwidth-efficiency", bandwidth),
+                experts.number("idle-rows", 0, MAX),
+                experts.number("half-bandwidth-mb", 0, MAX) * BYTES_PER_MB,
+                bf16,
+                experts.number("fp8-compute-efficiency", 0, MAX),
+                int4,
+                orElse(experts, "fp4-compute-efficiency", int4));
+    }
+
+    /** Returns a share, or another one if it is 0. */
+    private static double orElse(Section section, String key, double otherwise) {
+        double share = section.number(key, 0, MAX);
+        return share == 0 ? otherwise : share;
     }
 
     /** Reads one list of times for each number of GPUs, at the same sizes. */

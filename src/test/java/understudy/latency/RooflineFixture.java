@@ -26,11 +26,12 @@ final class RooflineFixture {
                 .bandwidthGbPerSecond(1)
                 .gemm(full)
                 .fp8Gemm(new Efficiency(0.5, 1, overheadMicros))
+                .fp4Gemm(new Efficiency(0.5, 1, overheadMicros))
                 .attention(new GpuSpec.Attention(
                         full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead))
                 .elementwise(full)
                 .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
-                .experts(new GpuSpec.Experts(overheadMicros, 1, 1, 0, 1))
+                .experts(new GpuSpec.Experts(overheadMicros, 1, 1, 0, 0, 1, 0, 1, 1))
                 .build();
     }
 

@@ -76,8 +76,45 @@ final class RooflineLatencyTest {
         var up = Gemm.ofExperts(GPU, WeightFormat.BF16, 2, 8, 10);
         double both = part("linear", experts(), GPU, 1, decodes(2, 0))
                 - part("linear", withoutExperts(), GPU, 1, decodes(2, 0));
-        assertThat(up.micros(2, 3.5)).isCloseTo((3.5 * 160 + 2 * 72) / 1e3, within(1e-5));
+        assertThat(up.micros(2, 2, 3.5)).isCloseTo((3.5 * 160 + 2 * 72) / 1e3, within(1e-5));
         assertThat(both).isCloseTo((3.5 * 240 + 2 * 128 + 160 + 2 * 36 + 2 * 108 - 2 * 40) / 1e3, within(1e-5));
+    }
+
+    /** 8 x 10 weights of two bytes, and half of 80 bytes: 200 bytes at 1 KB/us; four bits are read at half the rate. */
+    @Test
+    void smallExperts_areReadSlower_andThoseOfFourBitsByThemselves() {
+        var gpu = GPU.withExperts(new GpuSpec.Experts(0, 1, 0.5, 0, 80, 1, 0, 0.25, 4));
+
+        assertThat(Gemm.ofExperts(gpu, WeightFormat.BF16, 2, 8, 10).weightMicros())
+                .isCloseTo(0.2, within(EXACT));
+        // 80 x 0.53 and 40 bytes at half of 1 KB/us; 2 x 2 x 80 operations at a quarter of 10^6 per us.
+        var int4 = Gemm.ofExperts(gpu, WeightFormat.INT4, 2, 8, 10);
+        assertThat(int4.weightMicros()).isCloseTo(0.1648, within(EXACT));
+        assertThat(int4.computeMicros()).isCloseTo(1.28e-3, within(EXACT));
+        // A GPU with FP4 multiplies NVFP4 at its own rate, and reads it as other formats: 80 x 0.5625 and 40 bytes.
+        var nvfp4 = Gemm.ofExperts(gpu.withFp4Tflops(4), WeightFormat.NVFP4, 2, 8, 10);
+        assertThat(nvfp4.weightMicros()).isCloseTo(0.085, within(EXACT));
+        assertThat(nvfp4.computeMicros()).isCloseTo(0.08e-3, within(EXACT));
+    }
+
+    /** 100 tokens have 2 of 8 experts each, and all are in use: 10 rows more for each of 8 are those of 40 tokens. */
+    @Test
+    void idleRows_areComputed_butNoMoreThanTokens() {
+        var load = new ExpertLoad(experts(), Parallelism.ofTensors(1));
+
+        assertThat(load.computedTokens(100, 8, 10)).isCloseTo(140, within(EXACT));
+        assertThat(load.computedTokens(20, 8, 10)).isCloseTo(40, within(EXACT));
+        assertThat(load.computedTokens(20, 8, 0)).isEqualTo(20);
+    }
+
+    /** 4 TFLOP/s at half efficiency are 2 x 10^6 operations per us, and without FP4 it is BF16's 10^6. */
+    @Test
+    void nvfp4_computesAtItsOwnRate() {
+        var product = Gemm.of(GPU.withFp4Tflops(4), WeightFormat.NVFP4, 1000, 1000);
+
+        assertThat(product.computeMicros()).isCloseTo(1, within(EXACT));
+        assertThat(product.micros(0)).isCloseTo(562.5, within(EXACT));
+        assertThat(Gemm.of(GPU, WeightFormat.NVFP4, 1000, 1000).computeMicros()).isCloseTo(2, within(EXACT));
     }
 
     @Test

@@ -28,10 +28,11 @@ final class TableFolder {
             .bandwidthGbPerSecond(1000)
             .gemm(EFFICIENCY)
             .fp8Gemm(EFFICIENCY)
+            .fp4Gemm(EFFICIENCY)
             .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
             .elementwise(EFFICIENCY)
             .allReduce(new GpuSpec.AllReduce(1, 1, null))
-            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
+            .experts(new GpuSpec.Experts(0, 1, 1, 0, 0, 1, 0, 1, 1))
             .build();
 
     private final Path root;
