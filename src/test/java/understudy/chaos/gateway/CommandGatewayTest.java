@@ -42,7 +42,7 @@ final class CommandGatewayTest {
     @Test
     void childrenEndWithTheGateway() throws IOException {
         // Something listens at the port, so that the gateway counts as started.
-        try (var listener = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (var listener = new ServerSocket(0, 1, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))) {
             var gateway = new CommandGateway("sleep 60 & echo $! > {dir}/child; wait", null);
             var running = gateway.start(setup(listener.getLocalPort()));
             var file = directory.resolve("child");
