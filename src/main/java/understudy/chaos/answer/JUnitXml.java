@@ -116,8 +116,8 @@ public final class JUnitXml {
         return codePoint == '\t'
                 || codePoint == '\n'
                 || codePoint == '\r'
-                || codePoint >= ' ' && codePoint <= 0xd7ff
-                || codePoint >= 0xe000 && codePoint <= 0xfffd
+                || (codePoint >= ' ' && codePoint <= 0xd7ff)
+                || (codePoint >= 0xe000 && codePoint <= 0xfffd)
                 || codePoint >= 0x10000;
     }
 }

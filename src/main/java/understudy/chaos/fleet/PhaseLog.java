@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.evidence.ReplicaPhase.State;
 
 /** States of the replicas over a scenario. A replica shows what the last fault says that has not ended. */
 final class PhaseLog {
     private final Map<String, List<ReplicaPhase>> phases = new LinkedHashMap<>();
+
     /** Faults of each replica that have not ended, by their names, in the order in which they began. */
     private final Map<String, Map<String, State>> active = new LinkedHashMap<>();
 
@@ -21,30 +23,34 @@ final class PhaseLog {
     }
 
     void begin(String replica, String fault, State state, long nowNanos) {
-        var faults = active.get(replica);
+        var faults = faultsOf(replica);
         faults.remove(fault);
         faults.put(fault, state);
         show(replica, nowNanos);
     }
 
     void end(String replica, String fault, long nowNanos) {
-        active.get(replica).remove(fault);
+        faultsOf(replica).remove(fault);
         show(replica, nowNanos);
     }
 
     private void show(String replica, long nowNanos) {
         String fault = "";
         var state = State.UP;
-        for (var entry : active.get(replica).entrySet()) {
+        for (var entry : faultsOf(replica).entrySet()) {
             fault = entry.getKey();
             state = entry.getValue();
         }
-        var all = phases.get(replica);
+        var all = Objects.requireNonNull(phases.get(replica));
         var last = all.remove(all.size() - 1);
         if (nowNanos > last.fromNanos()) {
             all.add(new ReplicaPhase(replica, last.state(), last.fault(), last.fromNanos(), nowNanos));
         }
         all.add(new ReplicaPhase(replica, state, fault, nowNanos, Long.MAX_VALUE));
+    }
+
+    private Map<String, State> faultsOf(String replica) {
+        return Objects.requireNonNull(active.get(replica));
     }
 
     /** Returns the phases of all replicas up to the scenario's end. */

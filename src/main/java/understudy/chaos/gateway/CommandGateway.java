@@ -1,6 +1,7 @@
 package understudy.chaos.gateway;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -107,7 +108,8 @@ public record CommandGateway(String command, @Nullable Path template) implements
 
     private static boolean accepts(int port) {
         try (var socket = new Socket()) {
-            socket.connect(new InetSocketAddress("127.0.0.1", port), (int) TimeUnit.SECONDS.toMillis(1));
+            socket.connect(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port), (int) TimeUnit.SECONDS.toMillis(1));
             return true;
         } catch (IOException e) {
             return false;

@@ -343,7 +343,7 @@ final class ReplicaConnection {
                     .retryAfterSeconds(wait.map(each -> OptionalLong.of(Long.parseLong(each)))
                             .orElse(OptionalLong.empty())));
             if (rewrite != null || breaksWhole) {
-                byte[] whole = whole(parts, engine);
+                byte[] whole = whole(parts);
                 count(course, whole);
                 byte[] changed = rewrite != null
                         ? rewrite.apply(new String(whole, StandardCharsets.UTF_8))
@@ -356,7 +356,7 @@ final class ReplicaConnection {
                 return isKept;
             }
             wire.send(answer.bytes());
-            new BodyBreaker(fault, isStream, parts.isChunked()).pass(parts, engine, course);
+            new BodyBreaker(fault, isStream, parts.isChunked()).pass(parts, course);
             return isKept;
         } finally {
             upstream = null;
@@ -383,16 +383,16 @@ final class ReplicaConnection {
         }
     }
 
-    private byte[] whole(BodyParts parts, Wire engine) throws IOException {
+    private byte[] whole(BodyParts parts) throws IOException {
         var all = new ByteArrayOutputStream();
-        for (byte[] part = next(parts, engine); part.length > 0; part = next(parts, engine)) {
+        for (byte[] part = next(parts); part.length > 0; part = next(parts)) {
             all.write(part);
         }
         return all.toByteArray();
     }
 
     /** Returns the next part from the engine; an engine that ends too soon breaks the connection. */
-    private byte[] next(BodyParts parts, Wire engine) throws IOException {
+    private byte[] next(BodyParts parts) throws IOException {
         try {
             return parts.next(this::checkNotLeft);
         } catch (LeftException | BrokenException e) {
@@ -439,8 +439,8 @@ final class ReplicaConnection {
             at = isStream && fault.isPresent() ? fault.get().afterEvents() : 0;
         }
 
-        void pass(BodyParts parts, Wire engine, Course course) throws IOException {
-            for (byte[] part = next(parts, engine); part.length > 0; part = next(parts, engine)) {
+        void pass(BodyParts parts, Course course) throws IOException {
+            for (byte[] part = next(parts); part.length > 0; part = next(parts)) {
                 byte[] passed = fault == null ? part : changed(part, fault, course);
                 if (passed.length > 0) {
                     send(passed, course);

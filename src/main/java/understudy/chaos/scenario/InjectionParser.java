@@ -165,7 +165,7 @@ final class InjectionParser {
         used.add("delay");
         var series = new LinkedHashMap<String, String>();
         if (fields.containsKey("series")) {
-            for (String part : text("series").split(",")) {
+            for (String part : text("series").split(",", -1)) {
                 int equals = part.indexOf('=');
                 String name = (equals < 0 ? part : part.substring(0, equals)).strip();
                 series.put(name, equals < 0 ? "" : part.substring(equals + 1).strip());

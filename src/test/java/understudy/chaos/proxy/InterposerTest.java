@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,7 @@ final class InterposerTest {
     private record Seen(HttpHead head, String body) {}
 
     private Wire connect() throws IOException {
-        return Wire.connect(new InetSocketAddress("127.0.0.1", replica.port()), 1000);
+        return Wire.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), replica.port()), 1000);
     }
 
     private static Wire.Waiting limit() {
@@ -269,7 +270,7 @@ final class InterposerTest {
         }
         var attempt = attempt();
         assertThat(attempt.ending()).isEqualTo(Ending.BROKEN_BY_FAULT);
-        assertThat(attempt.bodyBytes()).isEqualTo(2 * ScriptedEngine.event(0).length());
+        assertThat(attempt.bodyBytes()).isEqualTo(2L * ScriptedEngine.event(0).length());
     }
 
     @Test

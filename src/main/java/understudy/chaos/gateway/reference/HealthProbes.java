@@ -3,9 +3,11 @@ package understudy.chaos.gateway.reference;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.stream.KillSwitches;
 
 /** Asks each replica for its health, over and over. */
@@ -32,16 +34,16 @@ final class HealthProbes {
 
     private void probe(int replica, URI uri) {
         var kill = KillSwitches.shared("probe");
-        upstream.head(uri, HttpRequest.GET("/health"), kill)
+        CompletionStage<HttpResponse> probed = upstream.head(uri, HttpRequest.GET("/health"), kill)
                 .toCompletableFuture()
-                .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
-                .whenComplete((head, failure) -> {
-                    book.onProbed(replica, failure == null && head.status().isSuccess());
-                    kill.shutdown();
-                    if (head != null) {
-                        head.discardEntityBytes(system);
-                    }
-                    system.scheduler().scheduleOnce(PAUSE, () -> probe(replica, uri), system.executionContext());
-                });
+                .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        probed.whenComplete((head, failure) -> {
+            book.onProbed(replica, failure == null && head.status().isSuccess());
+            kill.shutdown();
+            if (head != null) {
+                head.discardEntityBytes(system);
+            }
+            system.scheduler().scheduleOnce(PAUSE, () -> probe(replica, uri), system.executionContext());
+        });
     }
 }

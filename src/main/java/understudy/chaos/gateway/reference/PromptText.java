@@ -76,7 +76,7 @@ record PromptText(Prompt prompt, String model, boolean isStreamed) {
             public int tokenAt(int index) {
                 int token = 0;
                 for (int i = index * bytesPerToken; i < Math.min(text.length, (index + 1) * bytesPerToken); i++) {
-                    token = token << Byte.SIZE | text[i] & 0xff;
+                    token = (token << Byte.SIZE) | (text[i] & 0xff);
                 }
                 return token;
             }

@@ -89,7 +89,17 @@ final class ProxiedCall implements ClientConnection.Exchange {
         }
     }
 
-    private synchronized void next() {
+    /** Goes on, and answers whatever happens: a call without an answer would hang its client. */
+    private void next() {
+        try {
+            sendToNext();
+        } catch (RuntimeException e) {
+            finish(error(INTERNAL_ERROR, "the gateway failed"));
+            proxy.system.log().error("call failed", e);
+        }
+    }
+
+    private synchronized void sendToNext() {
         if (isLeft) {
             finish(error(BAD_GATEWAY, "the client has left"));
             return;

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
@@ -80,7 +81,7 @@ final class ReplicaBook {
                 "max-tree-tokens",
                 MAX_MODEL_LEN));
         String name = wrong == WrongDecision.ROUND_ROBIN ? "round-robin" : "cache-aware";
-        return RoutingPolicies.byName().get(name).read(PolicySettings.of(settings));
+        return Objects.requireNonNull(RoutingPolicies.byName().get(name)).read(PolicySettings.of(settings));
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.http.HttpClient;
@@ -189,7 +190,7 @@ final class ReferenceGatewayTest {
     }
 
     private static Socket send(Running gateway) throws IOException {
-        var client = new Socket("127.0.0.1", gateway.uri().getPort());
+        var client = new Socket(InetAddress.getLoopbackAddress(), gateway.uri().getPort());
         client.getOutputStream()
                 .write(("POST /v1/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: 16\r\n\r\n"
                                 + "{\"prompt\":\"hey\"}")

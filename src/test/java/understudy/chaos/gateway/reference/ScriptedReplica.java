@@ -13,7 +13,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,7 +81,7 @@ final class ScriptedReplica implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        CompletableFuture.runAsync(this::accept, task -> new Thread(task).start());
+        new Thread(this::accept).start();
     }
 
     void answersWith(Script next) {
