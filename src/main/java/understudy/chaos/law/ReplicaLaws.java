@@ -67,9 +67,11 @@ final class ReplicaLaws {
      * completion is, for as long as no part of an answer was given: it has no effect but the answer, and another one
      * would be as good. So refusals (Envoy's {@code retriable-status-codes}), failed connections ({@code
      * connect-failure}) and connections that broke before the head ({@code reset}) may be tried again, and nothing else.
-     * What counts is what the replica sent, since a gateway that streams has passed it on.
+     * What counts is what the replica sent, or where its connection broke, what had come to the client by then.
      */
     private static Judgement retriesOnlyUnsent(Judgement judgement) {
+        var headNanos = new HashMap<String, Long>();
+        judgement.evidence.calls().forEach(call -> headNanos.put(call.id(), call.headNanos()));
         for (var attempts : judgement.attemptsByCall()) {
             for (int i = 1; i < attempts.size(); i++) {
                 var next = attempts.get(i);
@@ -77,7 +79,8 @@ final class ReplicaLaws {
                         .filter(earlier -> AnswerLaws.isSuccess(earlier.status())
                                 && earlier.firstBodyByteNanos() >= 0
                                 && earlier.firstBodyByteNanos() < next.acceptedNanos()
-                                && !isCrossed(earlier, next))
+                                && !isCrossed(earlier, next)
+                                && !isLost(earlier, next, headNanos.getOrDefault(next.callId(), -1L)))
                         .findFirst()
                         .ifPresent(earlier -> judgement.breach(
                                 next,
@@ -86,6 +89,15 @@ final class ReplicaLaws {
             }
         }
         return judgement;
+    }
+
+    /**
+     * A connection that breaks may take with it what was sent on it, as a reset does: then a gateway has had a byte for sure
+     * only if the client has.
+     */
+    private static boolean isLost(Attempt earlier, Attempt next, long headNanos) {
+        boolean hasClientHead = headNanos >= 0 && headNanos < next.acceptedNanos();
+        return earlier.ending() == Attempt.Ending.BROKEN_BY_FAULT && !hasClientHead;
     }
 
     /** A gateway that gives a replica up cannot know of a byte that is under way then. */

@@ -261,6 +261,13 @@ final class LawsTest {
                 .ending(Attempt.Ending.LEFT_BY_GATEWAY)
                 .build());
         attempts.add(attempt("given-up", "r2", 1_200, 1_300).build());
+        // Of two answers that broke, the head had come to the client of one, at 0 ms, and of the other it came at 20.
+        calls.add(call("begun", 0, 90).build());
+        calls.add(call("lost", 20, 90).build());
+        attempts.add(attempt("lost", "r1", 0, 10)
+                .ending(Attempt.Ending.BROKEN_BY_FAULT)
+                .build());
+        attempts.add(attempt("lost", "r2", 20, 90).build());
         attempts.add(attempt("begun", "r1", 0, 10)
                 .ending(Attempt.Ending.BROKEN_BY_FAULT)
                 .build());
