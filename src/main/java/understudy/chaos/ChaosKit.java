@@ -87,7 +87,7 @@ public final class ChaosKit implements AutoCloseable {
         }
     }
 
-    /** Returns the scratch directory of the gateway, which has its log, and stays. */
+    /** Returns the scratch directory of the gateway, which stays if the gateway has left anything there. */
     public Path directory() {
         return directory;
     }
@@ -257,5 +257,10 @@ public final class ChaosKit implements AutoCloseable {
         stop();
         closeGateway();
         closeFleet();
+        try {
+            Files.deleteIfExists(directory);
+        } catch (IOException e) {
+            // The gateway has left files, which stay.
+        }
     }
 }

@@ -1,10 +1,12 @@
 package understudy.chaos.gateway;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,6 +30,7 @@ public record CommandGateway(String command, @Nullable Path template) implements
     private static final long END_SECONDS = 3;
     private static final long POLL_MILLIS = 20;
     private static final int LAST_LINES = 5;
+    private static final int MAX_TAIL_BYTES = 1 << 14;
     private static final String LOG = "gateway.log";
 
     @Override
@@ -116,10 +119,17 @@ public record CommandGateway(String command, @Nullable Path template) implements
         }
     }
 
+    /** Returns the end of a log, which may be of any length, and need not be text. */
     private static String lastLines(Path log) throws IOException {
-        var lines = Files.readAllLines(log);
-        var last = lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
-        return last.isEmpty() ? "" : "; its log ends: " + String.join(" | ", last);
+        try (var file = new RandomAccessFile(log.toFile(), "r")) {
+            long begin = Math.max(0, file.length() - MAX_TAIL_BYTES);
+            var tail = new byte[(int) (file.length() - begin)];
+            file.seek(begin);
+            file.readFully(tail);
+            var lines = new String(tail, StandardCharsets.UTF_8).lines().toList();
+            var last = lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
+            return last.isEmpty() ? "" : "; its log ends: " + String.join(" | ", last);
+        }
     }
 
     private record Started(Process process, URI uri) implements Running {

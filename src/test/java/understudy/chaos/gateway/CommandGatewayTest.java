@@ -39,6 +39,16 @@ final class CommandGatewayTest {
                         + " 127.0.0.1:9001,127.0.0.1:9002 | at 1 127.0.0.1:9002");
     }
 
+    /** The byte 255 is in no text of UTF-8. Of 20,001 lines the last five are told. */
+    @Test
+    void logOfAnyLengthAndBytesIsReported() {
+        var gateway = new CommandGateway("seq 20000; printf '\\377\\n'; exit 3", null);
+
+        assertThatThrownBy(() -> gateway.start(setup(1)))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the gateway has ended with code 3; its log ends: 19997 | 19998 | 19999 | 20000 | \ufffd");
+    }
+
     @Test
     void childrenEndWithTheGateway() throws IOException {
         // Something listens at the port, so that the gateway counts as started.
