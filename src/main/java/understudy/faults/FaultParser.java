@@ -1,13 +1,11 @@
 package understudy.faults;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.function.Function;
-import understudy.settings.Durations;
+import understudy.settings.EntryFields;
 import understudy.settings.Numbers;
 
 /**
@@ -25,48 +23,54 @@ public final class FaultParser {
     private static final List<Map.Entry<String, Function<FaultParser, ClusterChange>>> KINDS = List.of(
             Map.entry(
                     "add",
-                    fields -> new FleetChange.Add(fields.fields.containsKey("group") ? fields.text("group") : "")),
-            Map.entry("crash", fields -> new Fault.Crash(fields.replica())),
-            Map.entry("restart", fields -> new FleetChange.Restart(fields.replica())),
-            Map.entry("drain", fields -> new FleetChange.Drain(fields.replica())),
-            Map.entry("resume", fields -> new FleetChange.Resume(fields.replica())),
-            Map.entry("remove", fields -> new FleetChange.Remove(fields.replica())),
-            Map.entry("slow-gpu", fields -> new Fault.SlowGpu(fields.replica(), fields.number("factor", 0.001, 1e6))),
+                    parser -> new FleetChange.Add(parser.fields.has("group") ? parser.fields.text("group") : "")),
+            Map.entry("crash", parser -> new Fault.Crash(parser.replica())),
+            Map.entry("restart", parser -> new FleetChange.Restart(parser.replica())),
+            Map.entry("drain", parser -> new FleetChange.Drain(parser.replica())),
+            Map.entry("resume", parser -> new FleetChange.Resume(parser.replica())),
+            Map.entry("remove", parser -> new FleetChange.Remove(parser.replica())),
+            Map.entry(
+                    "slow-gpu",
+                    parser -> new Fault.SlowGpu(parser.replica(), parser.fields.number("factor", 0.001, 1e6))),
             Map.entry(
                     "shrink-kv",
-                    fields -> new Fault.ShrinkKv(fields.replica(), fields.wholeNumber("num-gpu-blocks", 2, MAX_COUNT))),
+                    parser -> new Fault.ShrinkKv(
+                            parser.replica(), parser.fields.wholeNumber("num-gpu-blocks", 2, MAX_COUNT))),
             Map.entry(
                     "slow-link",
-                    fields -> new Fault.SlowLink(fields.replicaOrAll(), fields.link(), fields.number("factor", 0, 1))),
+                    parser -> new Fault.SlowLink(
+                            parser.replicaOrAll(), parser.link(), parser.fields.number("factor", 0, 1))),
             Map.entry("fail-transfers", FaultParser::failTransfers),
-            Map.entry("lose-kv", fields -> new Fault.LoseKv(fields.replica(), fields.number("share", 0, 1))),
+            Map.entry("lose-kv", parser -> new Fault.LoseKv(parser.replica(), parser.fields.number("share", 0, 1))),
             Map.entry(
                     "error-rate",
-                    fields -> new Fault.ErrorRate(fields.replicaOrAll(), fields.number("rate", 0, 1), fields.status())),
+                    parser -> new Fault.ErrorRate(
+                            parser.replicaOrAll(), parser.fields.number("rate", 0, 1), parser.status())),
             Map.entry(
                     "error-sequence",
-                    fields -> new Fault.ErrorSequence(
-                            fields.replicaOrAll(), fields.wholeNumber("count", 0, MAX_COUNT), fields.status())),
+                    parser -> new Fault.ErrorSequence(
+                            parser.replicaOrAll(), parser.fields.wholeNumber("count", 0, MAX_COUNT), parser.status())),
             Map.entry(
                     "cut-streams",
-                    fields -> new Fault.CutStreams(
-                            fields.replicaOrAll(),
-                            fields.number("rate", 0, 1),
-                            fields.wholeNumber("after-tokens", 1, MAX_COUNT),
-                            fields.isReset())),
+                    parser -> new Fault.CutStreams(
+                            parser.replicaOrAll(),
+                            parser.fields.number("rate", 0, 1),
+                            parser.fields.wholeNumber("after-tokens", 1, MAX_COUNT),
+                            parser.isReset())),
             Map.entry(
                     "malform-streams",
-                    fields -> new Fault.MalformStreams(
-                            fields.replicaOrAll(),
-                            fields.number("rate", 0, 1),
-                            fields.wholeNumber("at-token", 1, MAX_COUNT))),
-            Map.entry("latency-spike", fields -> new Fault.LatencySpike(fields.replicaOrAll(), fields.nanos("delay"))));
+                    parser -> new Fault.MalformStreams(
+                            parser.replicaOrAll(),
+                            parser.fields.number("rate", 0, 1),
+                            parser.fields.wholeNumber("at-token", 1, MAX_COUNT))),
+            Map.entry(
+                    "latency-spike",
+                    parser -> new Fault.LatencySpike(parser.replicaOrAll(), parser.fields.nanos("delay"))));
 
-    private final Map<String, String> fields;
-    private final Set<String> used = new HashSet<>();
+    private final EntryFields fields;
 
     private FaultParser(Map<String, String> fields) {
-        this.fields = fields;
+        this.fields = new EntryFields(fields);
     }
 
     /**
@@ -76,7 +80,7 @@ public final class FaultParser {
      */
     public static List<FaultPlan.TimedChange> parseTimed(Map<String, String> fields) {
         var parser = new FaultParser(fields);
-        return parser.timed(parser.nanos("at"));
+        return parser.timed(parser.fields.nanos("at"));
     }
 
     /** Reads an entry that happens at {@code nowNanos}; see {@link #parseTimed}. */
@@ -88,13 +92,13 @@ public final class FaultParser {
         var change = change();
         var changes = new ArrayList<FaultPlan.TimedChange>();
         changes.add(new FaultPlan.TimedChange(atNanos, change));
-        if (fields.containsKey("for")) {
-            long lastsNanos = nanos("for");
-            var undo = change.undo()
-                    .orElseThrow(() -> new IllegalArgumentException(text("do") + " takes no duration (for)"));
-            changes.add(new FaultPlan.TimedChange(atNanos + lastsNanos, undo));
+        var undo = change.undo();
+        if (undo.isEmpty()) {
+            fields.refuse("for", " takes no duration (for)");
+        } else if (fields.has("for")) {
+            changes.add(new FaultPlan.TimedChange(atNanos + fields.nanos("for"), undo.get()));
         }
-        requireNothingElse();
+        fields.requireNothingElse();
         return changes;
     }
 
@@ -104,49 +108,49 @@ public final class FaultParser {
     }
 
     private ClusterChange change() {
-        String name = text("do");
+        String name = fields.text("do");
         for (var kind : KINDS) {
             if (kind.getKey().equals(name)) {
                 return kind.getValue().apply(this);
             }
         }
-        throw unusable("do", name, "one of " + String.join(", ", names()));
+        throw EntryFields.unusable("do", name, "one of " + String.join(", ", names()));
     }
 
     /** The network is one: its transfers fail without regard to their replica. */
     private Fault failTransfers() {
         var link = link();
         var replica = link == Fault.LinkKind.HOST ? replicaOrAll() : Fault.ALL_REPLICAS;
-        return new Fault.FailTransfers(replica, link, number("rate", 0, 1));
+        return new Fault.FailTransfers(replica, link, fields.number("rate", 0, 1));
     }
 
     private Fault.LinkKind link() {
-        return switch (text("link")) {
+        return switch (fields.text("link")) {
             case "network" -> Fault.LinkKind.NETWORK;
             case "host" -> Fault.LinkKind.HOST;
-            default -> throw unusable("link", text("link"), "network or host");
+            default -> throw EntryFields.unusable("link", fields.text("link"), "network or host");
         };
     }
 
     private int replica() {
-        return wholeNumber("replica", 0, MAX_COUNT);
+        return fields.wholeNumber("replica", 0, MAX_COUNT);
     }
 
     private OptionalInt replicaOrAll() {
-        return fields.containsKey("replica") ? OptionalInt.of(replica()) : Fault.ALL_REPLICAS;
+        return fields.has("replica") ? OptionalInt.of(replica()) : Fault.ALL_REPLICAS;
     }
 
     private boolean isReset() {
-        String reset = fields.containsKey(RESET) ? text(RESET) : "false";
+        String reset = fields.has(RESET) ? fields.text(RESET) : "false";
         return switch (reset) {
             case "true" -> true;
             case "false" -> false;
-            default -> throw unusable(RESET, reset, "true or false");
+            default -> throw EntryFields.unusable(RESET, reset, "true or false");
         };
     }
 
     private int status() {
-        return fields.containsKey(STATUS) ? status(STATUS, text(STATUS), "") : RequestFault.DEFAULT_STATUS;
+        return fields.has(STATUS) ? status(STATUS, fields.text(STATUS), "") : RequestFault.DEFAULT_STATUS;
     }
 
     /**
@@ -156,61 +160,8 @@ public final class FaultParser {
     public static int status(String key, String text, String orElse) {
         long status = Numbers.parseWhole(text).orElse(0);
         if (status != (int) status || !RequestFault.STATUSES.contains((int) status)) {
-            throw unusable(key, text, orElse + "one of " + RequestFault.STATUSES);
+            throw EntryFields.unusable(key, text, orElse + "one of " + RequestFault.STATUSES);
         }
         return (int) status;
-    }
-
-    private int wholeNumber(String key, int min, int max) {
-        return wholeNumber(key, text(key), min, max);
-    }
-
-    /** Reads a whole number; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
-    public static int wholeNumber(String key, String text, int min, int max) {
-        long number = Numbers.parseWhole(text)
-                .orElseThrow(() -> unusable(key, text, "a whole number from " + min + " to " + max));
-        if (number >= min && number <= max) {
-            return (int) number;
-        }
-        throw unusable(key, text, "from " + min + " to " + max);
-    }
-
-    private double number(String key, double min, double max) {
-        double number = Numbers.parse(text(key));
-        if (number >= min && number <= max) {
-            return number;
-        }
-        throw unusable(key, text(key), (Double.isNaN(number) ? "a number from " : "from ") + min + " to " + max);
-    }
-
-    private long nanos(String key) {
-        return durationNanos(key, text(key));
-    }
-
-    /** Reads a duration; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
-    public static long durationNanos(String key, String text) {
-        return Math.round(Durations.nanos(text).orElseThrow(() -> unusable(key, text, Durations.ALLOWED)));
-    }
-
-    private String text(String key) {
-        used.add(key);
-        String text = fields.get(key);
-        if (text == null) {
-            throw new IllegalArgumentException(key + " is missing");
-        }
-        return text;
-    }
-
-    private void requireNothingElse() {
-        for (String key : fields.keySet()) {
-            if (!used.contains(key)) {
-                throw new IllegalArgumentException("unknown key " + key + " for " + text("do") + "; it takes "
-                        + String.join(", ", used.stream().sorted().toList()));
-            }
-        }
-    }
-
-    private static IllegalArgumentException unusable(String key, String text, String allowed) {
-        return new IllegalArgumentException(key + " is \"" + text + "\", must be " + allowed);
     }
 }

@@ -26,6 +26,7 @@ import understudy.api.http.RoutePart;
 import understudy.cluster.Cluster;
 import understudy.faults.FaultParser;
 import understudy.faults.ReplicaState;
+import understudy.settings.EntryFields;
 import understudy.settings.Numbers;
 
 /**
@@ -138,7 +139,7 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> advance(String by) {
-        var duration = Duration.ofNanos(FaultParser.durationNanos("by", by));
+        var duration = Duration.ofNanos(EntryFields.nanos("by", by));
         return onClock(() -> clock.advance(duration));
     }
 

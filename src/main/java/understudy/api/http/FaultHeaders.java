@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import understudy.faults.FaultParser;
 import understudy.faults.RequestFault;
+import understudy.settings.EntryFields;
 
 /**
  * Faults of a single request, by its headers: {@code X-Understudy-Fail: 429} (or {@code true}, for 500), {@code
@@ -58,9 +59,8 @@ public final class FaultHeaders {
     public static RequestFault read(Function<String, Optional<String>> header) {
         int failStatus = header.apply(FAIL).map(FaultHeaders::status).orElse(0);
         int cut = token(CUT_AFTER_TOKENS, header);
-        long delayNanos = header.apply(DELAY)
-                .map(text -> FaultParser.durationNanos(DELAY, text))
-                .orElse(0L);
+        long delayNanos =
+                header.apply(DELAY).map(text -> EntryFields.nanos(DELAY, text)).orElse(0L);
         var fault = new RequestFault(failStatus, cut, delayNanos, false);
         return fault.plus(new RequestFault(0, token(RESET_AFTER_TOKENS, header), 0, true));
     }
@@ -76,7 +76,7 @@ public final class FaultHeaders {
 
     private static int token(String name, Function<String, Optional<String>> header) {
         return header.apply(name)
-                .map(text -> FaultParser.wholeNumber(name, text, 1, Integer.MAX_VALUE))
+                .map(text -> EntryFields.wholeNumber(name, text, 1, Integer.MAX_VALUE))
                 .orElse(0);
     }
 

@@ -3,7 +3,6 @@ package understudy.chaos.scenario;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +16,7 @@ import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.ReplicaFault;
 import understudy.chaos.proxy.ReplicaFaultBuilder;
 import understudy.faults.FaultParser;
-import understudy.settings.Numbers;
+import understudy.settings.EntryFields;
 
 /**
  * Reads an entry of {@code faults}: {@code do} names a fault on the wire, {@code crash} or {@code restart} of the
@@ -42,12 +41,13 @@ final class InjectionParser {
     private static final int USUAL_DELAY_MILLIS = 500;
     private static final int MAX_COUNT = 1_000_000;
 
-    private final Map<String, String> fields;
+    private final Map<String, String> written;
+    private final EntryFields fields;
     private final int numReplicas;
-    private final Set<String> used = new HashSet<>();
 
-    InjectionParser(Map<String, String> fields, int numReplicas) {
-        this.fields = fields;
+    InjectionParser(Map<String, String> written, int numReplicas) {
+        this.written = written;
+        fields = new EntryFields(written);
         this.numReplicas = numReplicas;
     }
 
@@ -57,8 +57,8 @@ final class InjectionParser {
      * @throws IllegalArgumentException if a key or value cannot be used; the message says which, and what is allowed
      */
     List<Injection> parse() {
-        String name = text("do");
-        long atNanos = nanos("at");
+        String name = fields.text("do");
+        long atNanos = fields.nanos("at");
         var kind = Arrays.stream(ReplicaFault.Kind.values())
                 .filter(each -> each.written().equals(name))
                 .findFirst();
@@ -80,29 +80,28 @@ final class InjectionParser {
                 .afterEvents(count("after-events", 0, usual.afterEvents()))
                 .status(count("status", 100, usual.status()))
                 .retryAfterSeconds(count("retry-after", 0, usual.retryAfterSeconds()))
-                .delayMillis((int) (fields.containsKey("delay") ? nanos("delay") / 1_000_000 : usual.delayMillis()))
+                .delayMillis(delayMillis(usual.delayMillis()))
                 .series(series())
                 .build();
         var injections = new ArrayList<Injection>();
         injections.add(new Injection(atNanos, name, replica, new Injection.Begin(fault)));
-        if (fields.containsKey("for")) {
-            injections.add(new Injection(atNanos + nanos("for"), name, replica, new Injection.End(kind)));
+        if (fields.has("for")) {
+            injections.add(new Injection(atNanos + fields.nanos("for"), name, replica, new Injection.End(kind)));
         }
-        requireNothingElse();
+        fields.requireNothingElse();
         return injections;
     }
 
     private List<Injection> ofEvents(String name, EventInterposer.Fault fault, long atNanos) {
         var replica = replica();
-        int delayMillis = (int) (fields.containsKey("delay") ? nanos("delay") / 1_000_000 : USUAL_DELAY_MILLIS);
+        int delayMillis = delayMillis(USUAL_DELAY_MILLIS);
         var injections = new ArrayList<Injection>();
         injections.add(new Injection(atNanos, name, replica, new Injection.Events(fault, delayMillis)));
-        if (fields.containsKey("for")) {
+        if (fields.has("for")) {
             var end = new Injection.Events(EventInterposer.Fault.NONE, 0);
-            injections.add(new Injection(atNanos + nanos("for"), name, replica, end));
+            injections.add(new Injection(atNanos + fields.nanos("for"), name, replica, end));
         }
-        used.add("delay");
-        requireNothingElse();
+        fields.requireNothingElse();
         return injections;
     }
 
@@ -117,10 +116,10 @@ final class InjectionParser {
         var injections = new ArrayList<Injection>();
         var action = name.equals(CRASH) ? new Injection.Crash() : new Injection.Restart();
         injections.add(new Injection(atNanos, CRASH, replica, action));
-        if (name.equals(CRASH) && fields.containsKey("for")) {
-            injections.add(new Injection(atNanos + nanos("for"), CRASH, replica, new Injection.Restart()));
+        if (name.equals(CRASH) && fields.has("for")) {
+            injections.add(new Injection(atNanos + fields.nanos("for"), CRASH, replica, new Injection.Restart()));
         }
-        requireNothingElse();
+        fields.requireNothingElse();
         return injections;
     }
 
@@ -133,12 +132,12 @@ final class InjectionParser {
                             FaultParser.names().stream().filter(each -> !OF_OPERATORS.contains(each)))
                     .flatMap(each -> each)
                     .toList();
-            throw unusable("do", name, "one of " + String.join(", ", names));
+            throw EntryFields.unusable("do", name, "one of " + String.join(", ", names));
         }
         var replica = replica();
-        var written = new HashMap<>(fields);
-        written.remove("at");
-        var changes = FaultParser.parse(written, atNanos);
+        var withoutTime = new HashMap<>(written);
+        withoutTime.remove("at");
+        var changes = FaultParser.parse(withoutTime, atNanos);
         var injections = new ArrayList<Injection>();
         for (var change : changes) {
             boolean isEnd = !injections.isEmpty();
@@ -149,23 +148,21 @@ final class InjectionParser {
     }
 
     private OptionalInt replica() {
-        if (!fields.containsKey(REPLICA)) {
+        if (!fields.has(REPLICA)) {
             return OptionalInt.empty();
         }
         int replica = count(REPLICA, 0, 0);
         if (replica >= numReplicas) {
-            throw unusable(REPLICA, text(REPLICA), "below " + numReplicas);
+            throw EntryFields.unusable(REPLICA, fields.text(REPLICA), "below " + numReplicas);
         }
         return OptionalInt.of(replica);
     }
 
     /** Returns the figures in a text such as {@code vllm:num_requests_waiting=0, vllm:num_requests_running=NaN}. */
     private Map<String, String> series() {
-        used.add("series");
-        used.add("delay");
         var series = new LinkedHashMap<String, String>();
-        if (fields.containsKey("series")) {
-            for (String part : text("series").split(",", -1)) {
+        if (fields.has("series")) {
+            for (String part : fields.text("series").split(",", -1)) {
                 int equals = part.indexOf('=');
                 String name = (equals < 0 ? part : part.substring(0, equals)).strip();
                 series.put(name, equals < 0 ? "" : part.substring(equals + 1).strip());
@@ -175,41 +172,10 @@ final class InjectionParser {
     }
 
     private int count(String key, int min, int usual) {
-        if (!fields.containsKey(key)) {
-            used.add(key);
-            return usual;
-        }
-        long number = Numbers.parseWhole(text(key)).orElse(-1);
-        if (number < min || number > MAX_COUNT) {
-            throw unusable(key, text(key), "a whole number from " + min + " to " + MAX_COUNT);
-        }
-        return (int) number;
+        return fields.has(key) ? fields.wholeNumber(key, min, MAX_COUNT) : usual;
     }
 
-    private long nanos(String key) {
-        return FaultParser.durationNanos(key, text(key));
-    }
-
-    private String text(String key) {
-        used.add(key);
-        String text = fields.get(key);
-        if (text == null) {
-            throw new IllegalArgumentException(key + " is missing");
-        }
-        return text;
-    }
-
-    private void requireNothingElse() {
-        used.addAll(List.of("for", REPLICA));
-        for (String key : fields.keySet()) {
-            if (!used.contains(key)) {
-                throw new IllegalArgumentException("unknown key " + key + " for " + text("do") + "; it takes "
-                        + String.join(", ", used.stream().sorted().toList()));
-            }
-        }
-    }
-
-    private static IllegalArgumentException unusable(String key, String text, String allowed) {
-        return new IllegalArgumentException(key + " is \"" + text + "\", must be " + allowed);
+    private int delayMillis(int usual) {
+        return fields.has("delay") ? (int) (fields.nanos("delay") / 1_000_000) : usual;
     }
 }
