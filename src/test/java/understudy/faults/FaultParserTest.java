@@ -87,7 +87,7 @@ final class FaultParserTest {
                 "do=malform-streams,rate=1      | at-token is missing",
                 "do=cut-streams,rate=1,after-tokens=5,reset=yes | reset is \"yes\", must be true or false",
                 "do=latency-spike,delay=5        | delay is \"5\", must be a duration from 0 to 720h with a unit",
-                "do=crash,replica=0,factor=2     | unknown key factor for crash; it takes do, replica",
+                "do=crash,replica=0,factor=2     | unknown key factor for crash; it takes do, for, replica",
                 "do=add,for=5s                   | add takes no duration",
             })
     void mistake_isNamed(String text, String message) {
