@@ -20,7 +20,11 @@ import understudy.chaos.scenario.ScenarioReader;
 /** Whole scenarios; the gateway is the port of the one replica, so the client sees what a gateway would. */
 final class ChaosKitTest {
     private static Evidence play(String faults) throws IOException {
-        String scenario = "scenarios = [{ name = a, fleet.engines = [vllm], bounds.patience = 2s,"
+        return play("vllm", faults);
+    }
+
+    private static Evidence play(String engine, String faults) throws IOException {
+        String scenario = "scenarios = [{ name = a, fleet.engines = [" + engine + "], bounds.patience = 2s,"
                 + " load = [{ rate = 20, for = 1500ms, words = 10 }], faults = [" + faults + "] }]";
         int port = freePort();
         var gateway = new RunningGateway(URI.create("http://127.0.0.1:" + port));
@@ -77,5 +81,46 @@ final class ChaosKitTest {
                 .filteredOn(call -> call.sentNanos() > dead.toNanos())
                 .isNotEmpty()
                 .allSatisfy(call -> assertThat(call.ending()).isEqualTo(Ending.COMPLETED));
+    }
+
+    @Test
+    void engineThatAnswersDiesBehindAPromptAndBeforeTheFirstToken() throws IOException {
+        var evidence = play("vllm-pd", "{ at = 500ms, do = crash-decode, replica = 0, for = 600ms }");
+
+        assertThat(evidence.phases().stream().map(ReplicaPhase::state)).containsExactly(State.UP, State.DEAD, State.UP);
+        var dead = evidence.phases().get(1);
+        assertThat(dead.fault()).isEqualTo("crash-decode");
+        // It died because of a call, which is told by the address that both engines share, as are later ones.
+        assertThat(evidence.attempts())
+                .filteredOn(attempt -> attempt.status() == 502)
+                .isNotEmpty()
+                .allSatisfy(attempt -> {
+                    assertThat(attempt.ending()).isEqualTo(Attempt.Ending.REFUSED);
+                    assertThat(attempt.firstBodyByteNanos()).isEqualTo(-1);
+                })
+                .anySatisfy(attempt -> assertThat(attempt.acceptedNanos()).isLessThan(dead.fromNanos()));
+        assertThat(evidence.calls())
+                .filteredOn(call -> call.sentNanos() > dead.toNanos())
+                .isNotEmpty()
+                .allSatisfy(call -> assertThat(call.ending()).isEqualTo(Ending.COMPLETED));
+    }
+
+    @Test
+    void engineThatComputesPromptsDiesBeforeTheOtherOneHasReadOne() throws IOException {
+        var evidence = play("vllm-pd", "{ at = 500ms, do = crash-prefill, replica = 0, for = 600ms }");
+
+        assertThat(evidence.phases().stream().map(ReplicaPhase::state))
+                .containsExactly(State.UP, State.STUCK, State.UP);
+        // The prompt of the first one was computed, and could not be read; those of later ones cannot be computed.
+        assertThat(evidence.attempts())
+                .filteredOn(attempt ->
+                        attempt.acceptedNanos() > evidence.phases().get(1).fromNanos()
+                                && attempt.endNanos() < evidence.phases().get(1).toNanos())
+                .isNotEmpty()
+                .allSatisfy(attempt -> assertThat(attempt.status()).isEqualTo(502));
+        assertThat(evidence.calls()).anySatisfy(call -> {
+            assertThat(call.sentNanos()).isLessThan(evidence.phases().get(1).fromNanos());
+            assertThat(call.ending()).isIn(Ending.REFUSED, Ending.ERROR_EVENT);
+        });
     }
 }

@@ -1,13 +1,10 @@
 package understudy.chaos.fleet;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +15,6 @@ import understudy.chaos.gateway.GatewayUnderTest.Backend;
 import understudy.chaos.proxy.AttemptLog;
 import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.Interposer;
-import understudy.faults.Fault;
-import understudy.faults.FleetChange;
 import understudy.runtime.Stopwatch;
 import understudy.testkit.EmulatedCluster;
 
@@ -28,15 +23,13 @@ import understudy.testkit.EmulatedCluster;
  * a new one each time. One thread uses it.
  */
 public final class Fleet implements AutoCloseable {
-    private static final int CONNECT_MILLIS = 200;
-
     private final List<Interposer> ports = new ArrayList<>();
     private final List<EventInterposer> events = new ArrayList<>();
-    private final TreeSet<Integer> starting = new TreeSet<>();
     private Stopwatch stopwatch = Stopwatch.start();
     private AttemptLog log = new AttemptLog(stopwatch);
     private PhaseLog phases;
     private @Nullable EmulatedCluster cluster;
+    private @Nullable EngineCrashes crashes;
 
     /**
      * Opens the ports.
@@ -79,9 +72,8 @@ public final class Fleet implements AutoCloseable {
         cluster = null;
         var renewed = EmulatedCluster.serve(settings.hocon());
         cluster = renewed;
-        starting.clear();
+        crashes = new EngineCrashes(renewed, settings, ports);
         for (int i = 0; i < ports.size(); i++) {
-            ports.get(i).forwardTo(address(renewed, i));
             ports.get(i).endAll();
             events.get(i).set(EventInterposer.Fault.NONE, 0);
             events.get(i)
@@ -131,10 +123,6 @@ public final class Fleet implements AutoCloseable {
         return stopwatch;
     }
 
-    private static InetSocketAddress address(EmulatedCluster of, int replica) {
-        return Objects.requireNonNull(of.server().replicaAddresses().get(replica), "replica " + replica);
-    }
-
     /** Lets something happen. */
     public void inject(Injection injection) throws IOException {
         for (int replica : replicasOf(injection)) {
@@ -168,13 +156,10 @@ public final class Fleet implements AutoCloseable {
             } else {
                 phases.begin(port.name(), injection.name(), ReplicaPhase.State.MISREPORTING, nowNanos);
             }
-        } else if (action instanceof Injection.Crash) {
-            phases.begin(port.name(), injection.name(), ReplicaPhase.State.DEAD, nowNanos);
-            port.refuse();
-            Objects.requireNonNull(cluster).inject(new Fault.Crash(replica));
-        } else if (action instanceof Injection.Restart) {
-            Objects.requireNonNull(cluster).inject(new FleetChange.Restart(replica));
-            starting.add(replica);
+        } else if (action instanceof Injection.Crash crash) {
+            Objects.requireNonNull(crashes).crash(replica, crash.victim(), injection.name(), phases, nowNanos);
+        } else if (action instanceof Injection.Restart restart) {
+            Objects.requireNonNull(crashes).restart(replica, restart.victim(), injection.name());
         } else if (action instanceof Injection.OfEngine ofEngine && !ofEngine.isEnd()) {
             phases.begin(port.name(), injection.name(), ReplicaPhase.State.FAULTY, nowNanos);
         } else {
@@ -182,28 +167,9 @@ public final class Fleet implements AutoCloseable {
         }
     }
 
-    /** Opens the ports of replicas whose engine has started again; to be called every now and then. */
+    /** Lets happen what waits for a call or an engine; to be called every now and then. */
     public void look() throws IOException {
-        var up = starting.stream().filter(this::isUp).toList();
-        for (int replica : up) {
-            starting.remove(replica);
-            ports.get(replica).listenAgain();
-            phases.end(ports.get(replica).name(), "crash", stopwatch.nanos());
-        }
-    }
-
-    private boolean isUp(int replica) {
-        var address =
-                Objects.requireNonNull(cluster).server().replicaAddresses().get(replica);
-        if (address == null) {
-            return false;
-        }
-        try (var socket = new Socket()) {
-            socket.connect(address, CONNECT_MILLIS);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
+        Objects.requireNonNull(crashes).look(phases, stopwatch.nanos());
     }
 
     /** Returns the connections of each replica now. */

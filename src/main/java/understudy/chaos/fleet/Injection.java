@@ -24,11 +24,21 @@ public record Injection(long atNanos, String name, OptionalInt replica, Action a
     /** A fault on the wire ends. */
     public record End(ReplicaFault.Kind kind) implements Action {}
 
-    /** The process dies: the engine crashes, connections are reset and refused. */
-    public record Crash() implements Action {}
+    /** Which processes of a replica die. */
+    public enum Victim {
+        /** All: engines crash, connections are reset and refused. */
+        ALL,
+        /** Of a pair the engine that computes prompts, when one is done and not handed over yet. */
+        PREFILL,
+        /** Of a pair the engine that answers, when a prompt is done and no token of the answer has come. */
+        DECODE
+    }
 
-    /** The process starts again, and takes connections when its engine is up. */
-    public record Restart() implements Action {}
+    /** Processes die. */
+    public record Crash(Victim victim) implements Action {}
+
+    /** They start again, and the replica is back when they are up. */
+    public record Restart(Victim victim) implements Action {}
 
     /**
      * KV events are passed on otherwise from now on.

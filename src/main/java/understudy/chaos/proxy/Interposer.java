@@ -39,6 +39,7 @@ public final class Interposer implements AutoCloseable {
     private @Nullable ServerSocket listener;
     private @Nullable Thread acceptor;
     private volatile InetSocketAddress engine = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+    private volatile @Nullable PrefillLeg prefill;
     private volatile AttemptLog log;
 
     /** A fault, how many generations it has seen, and the first text of {@code /metrics} since it began. */
@@ -127,6 +128,16 @@ public final class Interposer implements AutoCloseable {
 
     InetSocketAddress engine() {
         return engine;
+    }
+
+    /** Has another engine compute the prompts from the next request on; null for none. */
+    public void prefillBy(@Nullable PrefillLeg leg) {
+        prefill = leg;
+    }
+
+    /** Returns the way to the engine that computes the prompts, if the replica is a pair of engines. */
+    @Nullable PrefillLeg prefill() {
+        return prefill;
     }
 
     /** Records attempts elsewhere from the next request on. */

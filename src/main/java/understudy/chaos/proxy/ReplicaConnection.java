@@ -52,6 +52,11 @@ final class ReplicaConnection {
         }
     }
 
+    /** Of a pair an engine does not answer; its sidecar does. */
+    private static final class BadGatewayException extends IOException {
+        private static final long serialVersionUID = 1;
+    }
+
     ReplicaConnection(Interposer replica, Wire wire, long number) {
         this.replica = replica;
         this.wire = wire;
@@ -149,7 +154,11 @@ final class ReplicaConnection {
             String models = "{\"object\":\"list\",\"data\":[{\"id\":\"another-model\",\"object\":\"model\"}]}";
             return answer(head, 200, "application/json", models, 0);
         }
-        return forward(head, body, Optional.empty(), AttemptCourse.UNRECORDED, ProbeText.rewriteOf(path, replica));
+        try {
+            return forward(head, body, Optional.empty(), AttemptCourse.UNRECORDED, ProbeText.rewriteOf(path, replica));
+        } catch (BadGatewayException e) {
+            return badGateway(head, AttemptCourse.UNRECORDED);
+        }
     }
 
     private boolean has(Kind kind) {
@@ -204,7 +213,22 @@ final class ReplicaConnection {
                 Kind.SLOW_BODY,
                 Kind.TRUNCATED_CHUNK,
                 Kind.NO_DONE);
-        return forward(head, body, fault, course, null);
+        var leg = replica.prefill();
+        try {
+            return forward(head, leg == null ? body : prefilled(leg, head, body), fault, course, null);
+        } catch (BadGatewayException e) {
+            return badGateway(head, course);
+        }
+    }
+
+    private byte[] prefilled(PrefillLeg leg, HttpHead head, byte[] body) throws IOException {
+        try {
+            return leg.prefilled(head, body, this::checkNotLeft);
+        } catch (LeftException | BrokenException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new BadGatewayException();
+        }
     }
 
     private boolean refuse(HttpHead head, ReplicaFault fault, AttemptCourse course) throws IOException {
@@ -216,6 +240,11 @@ final class ReplicaConnection {
         var wait = fault.retryAfterSeconds() > 0 ? OptionalLong.of(fault.retryAfterSeconds()) : OptionalLong.empty();
         course.answered(fault.status(), wait);
         return answer(head, fault.status(), "application/json", error, fault.retryAfterSeconds());
+    }
+
+    private boolean badGateway(HttpHead head, AttemptCourse course) throws IOException {
+        course.answered(502, OptionalLong.empty());
+        return answer(head, 502, "text/plain", "", 0);
     }
 
     /** Answers nothing until the gateway leaves or the fault ends; then the connection is broken. */
@@ -246,6 +275,7 @@ final class ReplicaConnection {
             case 404 -> "Not Found";
             case 429 -> "Too Many Requests";
             case 500 -> "Internal Server Error";
+            case 502 -> "Bad Gateway";
             case 503 -> "Service Unavailable";
             default -> "Status";
         };
@@ -301,9 +331,13 @@ final class ReplicaConnection {
         try {
             return Wire.connect(replica.engine(), CONNECT_MILLIS);
         } catch (IOException e) {
-            // The engine has died, and so has the replica.
-            throw new BrokenException(true);
+            throw dead();
         }
+    }
+
+    /** With its engine a replica has died, unless a sidecar stands before it. */
+    private IOException dead() {
+        return replica.prefill() == null ? new BrokenException(true) : new BadGatewayException();
     }
 
     private HttpHead engineHead(Wire engine) throws IOException {
@@ -313,7 +347,7 @@ final class ReplicaConnection {
         } catch (LeftException | BrokenException e) {
             throw e;
         } catch (IOException e) {
-            throw new BrokenException(true);
+            throw dead();
         }
     }
 

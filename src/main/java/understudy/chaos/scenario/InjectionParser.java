@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import understudy.chaos.fleet.FleetSettings;
 import understudy.chaos.fleet.Injection;
 import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.ReplicaFault;
@@ -26,6 +27,13 @@ import understudy.settings.EntryFields;
  */
 final class InjectionParser {
     private static final String CRASH = "crash";
+    private static final SortedMap<String, Injection.Victim> CRASHES = new TreeMap<>(Map.of(
+            CRASH,
+            Injection.Victim.ALL,
+            "crash-prefill",
+            Injection.Victim.PREFILL,
+            "crash-decode",
+            Injection.Victim.DECODE));
     private static final String RESTART = "restart";
     private static final String REPLICA = "replica";
     /** What operators do to a cluster, which a gateway would have to be told. */
@@ -43,12 +51,12 @@ final class InjectionParser {
 
     private final Map<String, String> written;
     private final EntryFields fields;
-    private final int numReplicas;
+    private final FleetSettings fleet;
 
-    InjectionParser(Map<String, String> written, int numReplicas) {
+    InjectionParser(Map<String, String> written, FleetSettings fleet) {
         this.written = written;
         fields = new EntryFields(written);
-        this.numReplicas = numReplicas;
+        this.fleet = fleet;
     }
 
     /**
@@ -69,7 +77,7 @@ final class InjectionParser {
         if (ofEvents != null) {
             return ofEvents(name, ofEvents, atNanos);
         }
-        return name.equals(CRASH) || name.equals(RESTART) ? ofProcess(name, atNanos) : ofEngine(name, atNanos);
+        return CRASHES.containsKey(name) || name.equals(RESTART) ? ofProcess(name, atNanos) : ofEngine(name, atNanos);
     }
 
     private List<Injection> onTheWire(String name, ReplicaFault.Kind kind, long atNanos) {
@@ -113,11 +121,18 @@ final class InjectionParser {
         if (replica.isEmpty()) {
             throw new IllegalArgumentException("replica is missing");
         }
+        var victim = CRASHES.getOrDefault(name, Injection.Victim.ALL);
+        if (victim != Injection.Victim.ALL && !fleet.isPair(replica.getAsInt())) {
+            throw new IllegalArgumentException(
+                    name + " is for pairs of engines, and replica " + replica.getAsInt() + " must be vllm-pd");
+        }
+        boolean isRestart = name.equals(RESTART);
+        String fault = isRestart ? CRASH : name;
         var injections = new ArrayList<Injection>();
-        var action = name.equals(CRASH) ? new Injection.Crash() : new Injection.Restart();
-        injections.add(new Injection(atNanos, CRASH, replica, action));
-        if (name.equals(CRASH) && fields.has("for")) {
-            injections.add(new Injection(atNanos + fields.nanos("for"), CRASH, replica, new Injection.Restart()));
+        var action = isRestart ? new Injection.Restart(victim) : new Injection.Crash(victim);
+        injections.add(new Injection(atNanos, fault, replica, action));
+        if (!isRestart && fields.has("for")) {
+            injections.add(new Injection(atNanos + fields.nanos("for"), fault, replica, new Injection.Restart(victim)));
         }
         fields.requireNothingElse();
         return injections;
@@ -128,7 +143,7 @@ final class InjectionParser {
             var names = Stream.of(
                             Arrays.stream(ReplicaFault.Kind.values()).map(ReplicaFault.Kind::written),
                             EVENT_FAULTS.keySet().stream(),
-                            Stream.of(CRASH, RESTART),
+                            Stream.concat(CRASHES.keySet().stream(), Stream.of(RESTART)),
                             FaultParser.names().stream().filter(each -> !OF_OPERATORS.contains(each)))
                     .flatMap(each -> each)
                     .toList();
@@ -152,6 +167,7 @@ final class InjectionParser {
             return OptionalInt.empty();
         }
         int replica = count(REPLICA, 0, 0);
+        int numReplicas = fleet.engines().size();
         if (replica >= numReplicas) {
             throw EntryFields.unusable(REPLICA, fields.text(REPLICA), "below " + numReplicas);
         }

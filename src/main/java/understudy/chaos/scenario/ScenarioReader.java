@@ -85,7 +85,7 @@ public final class ScenarioReader {
                 .incident(section.text("incident"))
                 .fleet(fleet)
                 .load(loads(section))
-                .injections(injections(section, fleet.engines().size()))
+                .injections(injections(section, fleet))
                 .laws(laws(section))
                 .bounds(bounds(section.section("bounds")))
                 .build();
@@ -93,9 +93,11 @@ public final class ScenarioReader {
 
     private static FleetSettings fleet(Section fleet) {
         var engines = fleet.texts("engines");
-        boolean isKnown = engines.stream().allMatch(List.of("vllm", "sglang")::contains);
+        boolean isKnown = FleetSettings.KINDS.containsAll(engines);
         if (!isKnown || engines.isEmpty() || engines.size() > MAX_REPLICAS) {
-            throw fleet.unusable("engines", "must be a list of 1 to " + MAX_REPLICAS + " times vllm or sglang");
+            throw fleet.unusable(
+                    "engines",
+                    "must be a list of 1 to " + MAX_REPLICAS + " of " + String.join(", ", FleetSettings.KINDS));
         }
         var settings = new FleetSettings(
                 engines, fleet.has("settings") ? fleet.section("settings").render() : "");
@@ -137,11 +139,11 @@ public final class ScenarioReader {
         return Math.round(nanos);
     }
 
-    private static List<Injection> injections(Section section, int numReplicas) {
+    private static List<Injection> injections(Section section, FleetSettings fleet) {
         var injections = new ArrayList<Injection>();
         for (var entry : section.entries("faults")) {
             try {
-                injections.addAll(new InjectionParser(entry.values(), numReplicas).parse());
+                injections.addAll(new InjectionParser(entry.values(), fleet).parse());
             } catch (IllegalArgumentException e) {
                 throw entry.unusable("faults: " + e.getMessage());
             }

@@ -79,7 +79,9 @@ final class ScenarioReaderTest {
                 "load = [{ rate = 0 }] | load.0.rate is 0, must be a number from 0.1 to 200.0",
                 "load = [{ rates = 3 }] | unknown key",
                 "laws = [no-such] | calls-end-once",
-                "fleet.engines = [tgi] | must be a list of 1 to 16 times vllm or sglang",
+                "faults = [{ at = 1s, do = crash-decode, replica = 0 }] | crash-decode is for pairs of engines, and replica 0"
+                        + " must be vllm-pd",
+                "fleet.engines = [tgi] | must be a list of 1 to 16 of vllm, sglang, vllm-pd",
                 "fleet.settings.engine.max-num-seq = 3 | engine.max-num-seqs",
                 "bounds.min-success = 2 | bounds.min-success is 2, must be a number from 0.0 to 1.0",
                 "bound.min-success = 1 | bounds.min-success",
