@@ -126,7 +126,9 @@ find_archive() {
     read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off"
     read_flag=-XX:SharedArchiveFile
     write_flag=-XX:ArchiveClassesAtExit
-    write_options=
+    # A method that waits for its compilation when the archive is written waits for ever in all that use it, as the JVM
+    # keeps the mark (JDK-8306460, until JDK 21): C1 alone, with callers that wait for it, leaves none.
+    write_options='-XX:TieredStopAtLevel=1 -XX:-BackgroundCompilation'
   fi
 }
 

@@ -57,6 +57,21 @@ final class LauncherArchiveTest {
         assertThat(fixture.archives()).hasSize(2);
     }
 
+    /** Before JDK 21 a method that waits for a compiler at the end of the rehearsal would never be compiled (JDK-8306460). */
+    @Test
+    void rehearsalBeforeJdk25_leavesNoMethodWaitingForACompiler() throws Exception {
+        mode("now");
+        fixture.call("run");
+        assertThat(fixture.rehearsals())
+                .singleElement()
+                .asString()
+                .contains("-XX:TieredStopAtLevel=1 -XX:-BackgroundCompilation ");
+
+        fixture.environment.put("JAVA_HOME", fixture.jvm("25.0.3").toString());
+        fixture.call("run");
+        assertThat(fixture.rehearsals()).singleElement().asString().doesNotContain("Tiered");
+    }
+
     @Test
     void newBuildAtTheSamePlace_getsAnArchiveOfItsOwn() throws Exception {
         mode("now");

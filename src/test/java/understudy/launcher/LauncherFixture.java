@@ -22,7 +22,7 @@ final class LauncherFixture {
               echo "$arg"
               case $arg in
                 -XX:ArchiveClassesAtExit=* | -XX:AOTCacheOutput=*)
-                  echo "$arg" >>"${0%/bin/java}/rehearsals"
+                  echo "$*" >>"${0%/bin/java}/rehearsals"
                   sleep 0.2
                   echo archive >"${arg#*=}"
                   exit
@@ -112,7 +112,12 @@ final class LauncherFixture {
     }
 
     long numRehearsals() throws IOException {
+        return rehearsals().size();
+    }
+
+    /** Returns the arguments of each rehearsal of the present JVM, joined by blanks. */
+    List<String> rehearsals() throws IOException {
         var log = Path.of(environment.get("JAVA_HOME"), "rehearsals");
-        return Files.exists(log) ? Files.readAllLines(log).size() : 0;
+        return Files.exists(log) ? Files.readAllLines(log) : List.of();
     }
 }
