@@ -43,6 +43,7 @@ import understudy.settings.ScenarioException;
             "0:all laws were kept",
             "1:a law was broken",
             "2:bad input, a gateway that does not start, or a file that cannot be written",
+            "3:no law was broken, but one could not be judged, since this machine was late",
             "130:broken off by Ctrl-C"
         },
         footer = {
@@ -56,6 +57,7 @@ import understudy.settings.ScenarioException;
 final class ChaosCommand implements Callable<Integer> {
     private static final int BROKEN_LAWS = 1;
     private static final int NOT_RUN = 2;
+    private static final int IN_DOUBT = 3;
     private static final int INTERRUPTED = 130;
 
     @Spec
@@ -137,7 +139,10 @@ final class ChaosCommand implements Callable<Integer> {
     private int answer(KitResult result, Console console) {
         console.out().print(ScoreCard.of(result));
         int exitCode = Math.max(console.flush(), answers.write(result, console));
-        return result.isPassed() ? exitCode : Math.max(exitCode, BROKEN_LAWS);
+        if (exitCode != 0 || result.isPassed()) {
+            return exitCode;
+        }
+        return result.isBroken() ? BROKEN_LAWS : IN_DOUBT;
     }
 
     private static String listed(ChaosScenario scenario) {

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,7 +97,38 @@ final class MatrixTest {
         try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1)) {
             var result = kit.run(wanted.scenario());
 
-            assertThat(brokenLaws(result)).as(reasons(result)).isEqualTo(wanted.laws());
+            // On a machine that is late, a law may be in doubt instead.
+            assertThat(wanted.laws()).as(reasons(result)).containsAll(laws(result, Verdict::isBroken));
+            assertThat(laws(result, verdict -> !verdict.isKept()))
+                    .as(reasons(result))
+                    .containsAll(wanted.laws());
+        }
+    }
+
+    /** Threads that never rest take most of the processors from the kit and from the gateway, which is in its process. */
+    @Test
+    void goodGatewayBreaksNothingOnAStarvedMachine() throws IOException {
+        var isOver = new AtomicBoolean();
+        int numBurners = 4 * Runtime.getRuntime().availableProcessors();
+        var burners = IntStream.range(0, numBurners)
+                .mapToObj(i -> new Thread(
+                        () -> {
+                            while (!isOver.get()) {
+                                Thread.onSpinWait();
+                            }
+                        },
+                        "burner-" + i))
+                .toList();
+        burners.forEach(burner -> burner.setDaemon(true));
+        burners.forEach(Thread::start);
+        try (var kit = new ChaosKit(new ReferenceGateway(WrongDecision.NONE), List.of(), 1)) {
+            var result = kit.run(DRAIN);
+
+            assertThat(laws(result, Verdict::isBroken))
+                    .as(result.evidence().lateness().totalNanos() + " ns late: " + reasons(result))
+                    .isEmpty();
+        } finally {
+            isOver.set(true);
         }
     }
 
@@ -106,7 +140,7 @@ final class MatrixTest {
                     CASES.values().stream().map(Case::scenario).distinct().toList();
             for (var scenario : scenarios) {
                 var result = kit.run(scenario);
-                if (!result.isPassed()) {
+                if (result.isBroken()) {
                     broken.add(scenario.name() + ": " + reasons(result));
                 }
             }
@@ -114,11 +148,8 @@ final class MatrixTest {
         assertThat(broken).isEmpty();
     }
 
-    private static Set<String> brokenLaws(ScenarioResult result) {
-        return result.verdicts().stream()
-                .filter(verdict -> !verdict.isKept())
-                .map(Verdict::law)
-                .collect(Collectors.toSet());
+    private static Set<String> laws(ScenarioResult result, Predicate<Verdict> predicate) {
+        return result.verdicts().stream().filter(predicate).map(Verdict::law).collect(Collectors.toSet());
     }
 
     private static String reasons(ScenarioResult result) {

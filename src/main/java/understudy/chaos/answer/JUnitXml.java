@@ -31,6 +31,12 @@ public final class JUnitXml {
                     result.scenarios().stream().mapToLong(JUnitXml::numFailures).sum();
             attribute(xml, "tests", String.valueOf(numTests));
             attribute(xml, "failures", String.valueOf(numFailures));
+            attribute(
+                    xml,
+                    "skipped",
+                    String.valueOf(result.scenarios().stream()
+                            .mapToLong(JUnitXml::numSkipped)
+                            .sum()));
             for (var scenario : result.scenarios()) {
                 suite(xml, result.gateway(), scenario);
             }
@@ -46,7 +52,11 @@ public final class JUnitXml {
     }
 
     private static long numFailures(ScenarioResult scenario) {
-        return scenario.verdicts().stream().filter(verdict -> !verdict.isKept()).count();
+        return scenario.verdicts().stream().filter(Verdict::isBroken).count();
+    }
+
+    private static long numSkipped(ScenarioResult scenario) {
+        return scenario.verdicts().stream().filter(Verdict::isInDoubt).count();
     }
 
     private static void suite(XMLStreamWriter xml, String gateway, ScenarioResult scenario) throws XMLStreamException {
@@ -56,7 +66,7 @@ public final class JUnitXml {
         attribute(xml, "tests", String.valueOf(scenario.verdicts().size()));
         attribute(xml, "failures", String.valueOf(numFailures(scenario)));
         attribute(xml, "errors", "0");
-        attribute(xml, "skipped", "0");
+        attribute(xml, "skipped", String.valueOf(numSkipped(scenario)));
         attribute(xml, "time", seconds(scenario.evidence().durationNanos()));
         for (var verdict : scenario.verdicts()) {
             testCase(xml, gateway + "." + scenario.evidence().scenario(), verdict);
@@ -71,7 +81,10 @@ public final class JUnitXml {
         attribute(xml, "name", verdict.law());
         attribute(xml, "classname", className);
         attribute(xml, "time", "0");
-        if (!verdict.isKept()) {
+        if (verdict.isInDoubt()) {
+            xml.writeEmptyElement("skipped");
+            attribute(xml, "message", "not judged: " + verdict.doubt());
+        } else if (!verdict.isKept()) {
             xml.writeStartElement("failure");
             attribute(
                     xml,

@@ -36,6 +36,7 @@ public final class KitJson {
         into.put("description", result.description());
         into.put("passed", result.isPassed());
         into.put("seconds", evidence.durationNanos() / NANOS_PER_SECOND);
+        into.put("lateSeconds", evidence.lateness().totalNanos() / NANOS_PER_SECOND);
         into.put("calls", evidence.calls().size());
         into.put("attempts", evidence.attempts().size());
         var endings = into.putObject("endings");
@@ -48,6 +49,7 @@ public final class KitJson {
             var node = verdicts.addObject();
             node.put("law", verdict.law());
             node.put("kept", verdict.isKept());
+            node.put("judged", !verdict.isInDoubt());
             var breaches = node.putArray("breaches");
             verdict.breaches().forEach(breach -> write(breach, breaches));
         });

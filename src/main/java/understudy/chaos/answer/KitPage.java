@@ -62,6 +62,9 @@ public final class KitPage {
     private static String cell(ScenarioResult scenario, String law) {
         for (var verdict : scenario.verdicts()) {
             if (verdict.law().equals(law)) {
+                if (verdict.isInDoubt()) {
+                    return "<td title=\"" + escaped(verdict.doubt()) + "\">not judged</td>";
+                }
                 return verdict.isKept()
                         ? "<td class=\"kept\">kept</td>"
                         : "<td class=\"broken\"><a href=\"#" + id(scenario, verdict) + "\">"
@@ -90,7 +93,7 @@ public final class KitPage {
         var html = new StringBuilder();
         for (var scenario : result.scenarios()) {
             for (var verdict : scenario.verdicts()) {
-                if (!verdict.isKept()) {
+                if (verdict.isBroken()) {
                     html.append(failure(scenario, verdict));
                 }
             }

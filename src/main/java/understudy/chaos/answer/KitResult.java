@@ -24,6 +24,16 @@ public record KitResult(String gateway, long seed, List<ScenarioResult> scenario
         return scenarios.stream().allMatch(ScenarioResult::isPassed);
     }
 
+    /** Returns whether any law was broken. */
+    public boolean isBroken() {
+        return scenarios.stream().anyMatch(ScenarioResult::isBroken);
+    }
+
+    /** Returns how many scenarios broke no law, but have one that could not be judged. */
+    public long numInDoubt() {
+        return scenarios.stream().filter(ScenarioResult::isInDoubt).count();
+    }
+
     /** Returns how many scenarios were passed. */
     public long numPassed() {
         return scenarios.stream().filter(ScenarioResult::isPassed).count();

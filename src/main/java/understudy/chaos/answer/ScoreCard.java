@@ -20,12 +20,13 @@ public final class ScoreCard {
         var laws = List.copyOf(result.laws().keySet());
         var text = new StringBuilder("Gateway " + result.gateway() + ", seed " + result.seed() + "\n\n");
         text.append(Tables.text(result.scenarios(), columns(laws))).append("\n\n");
-        text.append("+ is kept, a number is that of breaches, and nothing is not judged by:\n");
+        text.append("+ is kept, a number is that of breaches, ? could not be judged, and nothing is not judged by:\n");
         for (int i = 0; i < laws.size(); i++) {
             text.append(String.format(Locale.ROOT, "%4d  %s%n", i + 1, laws.get(i)));
         }
         result.scenarios().stream().filter(each -> !each.isPassed()).forEach(each -> append(each, text));
-        return text + "\n" + result.numPassed() + " of " + result.scenarios().size() + " scenarios passed\n";
+        return text + "\n" + result.numPassed() + " of " + result.scenarios().size() + " scenarios passed"
+                + (result.numInDoubt() > 0 ? ", " + result.numInDoubt() + " could not be judged" : "") + "\n";
     }
 
     private static List<ColumnData<ScenarioResult>> columns(List<String> laws) {
@@ -43,7 +44,9 @@ public final class ScoreCard {
                 .filter(verdict -> verdict.law().equals(law))
                 .map(verdict -> verdict.isKept()
                         ? "+"
-                        : String.valueOf(verdict.breaches().size()))
+                        : verdict.isInDoubt()
+                                ? "?"
+                                : String.valueOf(verdict.breaches().size()))
                 .findFirst()
                 .orElse("");
     }
@@ -52,6 +55,14 @@ public final class ScoreCard {
         text.append('\n').append(scenario.evidence().scenario()).append('\n');
         for (var verdict : scenario.verdicts()) {
             if (verdict.isKept()) {
+                continue;
+            }
+            if (verdict.isInDoubt()) {
+                text.append("  ")
+                        .append(verdict.law())
+                        .append(": not judged: ")
+                        .append(verdict.doubt())
+                        .append('\n');
                 continue;
             }
             text.append("  ")

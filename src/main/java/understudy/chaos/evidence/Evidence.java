@@ -14,6 +14,7 @@ import java.util.List;
  * @param phases states of the replicas, without gaps, each replica's in the order of time
  * @param connections connections to the replicas over time; the last samples stand after a pause without load
  * @param isGatewayAlive whether the gateway still answered at the end
+ * @param lateness how late the machine was meanwhile
  */
 public record Evidence(
         String scenario,
@@ -24,7 +25,8 @@ public record Evidence(
         List<Attempt> attempts,
         List<ReplicaPhase> phases,
         List<ConnectionSample> connections,
-        boolean isGatewayAlive) {
+        boolean isGatewayAlive,
+        Lateness lateness) {
 
     public Evidence {
         replicas = List.copyOf(replicas);

@@ -22,12 +22,12 @@ final class AnswerLaws {
                     "calls-end-once",
                     "Each call ends exactly once, with an answer or an error, while its client still waits.",
                     AnswerLaws::callsEndOnce),
-            Laws.law(
+            Laws.timeless(
                     "tokens-in-order",
                     "No token comes twice, none is missing and none is out of order: an answer that ends well is whole,"
                             + " and one that ends with an error is a prefix of it.",
                     AnswerLaws::tokensInOrder),
-            Laws.law(
+            Laws.timeless(
                     "stream-errors-reach-client",
                     "A stream that broke behind the gateway does not look complete in front of it.",
                     AnswerLaws::streamErrorsReachClient),
@@ -186,7 +186,7 @@ final class AnswerLaws {
         long boundNanos = judgement.evidence.bounds().recoveryNanos();
         for (var call : judgement.evidence.calls()) {
             if (endNanos >= 0
-                    && call.sentNanos() > endNanos + boundNanos
+                    && judgement.inTimeNanos(endNanos, call.sentNanos()) > boundNanos
                     && call.ending() != Ending.LEFT_BY_CLIENT
                     && !isWhole(call)) {
                 judgement.breach(

@@ -64,7 +64,7 @@ final class ConnectionLaws {
                 long endNanos = attempt.ending() == Attempt.Ending.OPEN
                         ? judgement.evidence.durationNanos()
                         : attempt.endNanos();
-                if (endNanos > call.endNanos() + graceNanos) {
+                if (judgement.inTimeNanos(call.endNanos(), endNanos) > graceNanos) {
                     judgement.breach(
                             attempt,
                             attempt.replica() + " went on for " + Judgement.seconds(endNanos - call.endNanos())

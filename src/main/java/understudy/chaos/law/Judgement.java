@@ -51,6 +51,11 @@ final class Judgement {
         return histories.values();
     }
 
+    /** Returns the time from one point to another, without what the machine was late in it. */
+    long inTimeNanos(long fromNanos, long toNanos) {
+        return toNanos - fromNanos - evidence.lateness().within(fromNanos, toNanos);
+    }
+
     void breach(ClientCall call, String reason) {
         breach(call.id(), "", Math.max(call.endNanos(), call.sentNanos()), reason);
     }

@@ -12,6 +12,12 @@ public interface Law {
     String statement();
 
     /**
+     * Returns whether a machine that is late may break it though the gateway is good: where the law compares times, or
+     * counts what time-outs of the gateway, of its probes or of clients change.
+     */
+    boolean dependsOnTime();
+
+    /**
      * Judges a scenario.
      *
      * @param evidence all that the scenario left behind

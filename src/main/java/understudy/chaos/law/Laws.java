@@ -40,12 +40,18 @@ public final class Laws {
         return law;
     }
 
-    /** Returns a law that is judged by a function. */
+    /** Returns a law that is judged by a function, and depends on time. */
     static Law law(String name, String statement, Function<Judgement, Judgement> judge) {
-        return new Named(name, statement, judge);
+        return new Named(name, statement, true, judge);
     }
 
-    private record Named(String name, String statement, Function<Judgement, Judgement> judge) implements Law {
+    /** Returns a law that is judged by a function, and that no machine breaks by being late. */
+    static Law timeless(String name, String statement, Function<Judgement, Judgement> judge) {
+        return new Named(name, statement, false, judge);
+    }
+
+    private record Named(String name, String statement, boolean dependsOnTime, Function<Judgement, Judgement> judge)
+            implements Law {
         @Override
         public List<Breach> judge(Evidence evidence) {
             return judge.apply(new Judgement(name, evidence)).breaches();

@@ -24,7 +24,7 @@ final class ReplicaLaws {
                     "only-ready-replicas",
                     "No request is sent to a replica that is dead, starting or draining, after the grace.",
                     ReplicaLaws::onlyReadyReplicas),
-            Laws.law(
+            Laws.timeless(
                     "retries-only-unsent",
                     "A call is sent to a second replica only if the first one sent no byte of an answer.",
                     ReplicaLaws::retriesOnlyUnsent),
@@ -49,7 +49,7 @@ final class ReplicaLaws {
         for (var attempt : judgement.evidence.attempts()) {
             var history = judgement.history(attempt.replica());
             long sinceNanos = history.notReadySince(attempt.acceptedNanos());
-            if (sinceNanos >= 0 && attempt.acceptedNanos() > sinceNanos + graceNanos) {
+            if (sinceNanos >= 0 && judgement.inTimeNanos(sinceNanos, attempt.acceptedNanos()) > graceNanos) {
                 judgement.breach(
                         attempt,
                         attempt.replica() + " was sent a request "
@@ -79,7 +79,7 @@ final class ReplicaLaws {
                         .filter(earlier -> AnswerLaws.isSuccess(earlier.status())
                                 && earlier.firstBodyByteNanos() >= 0
                                 && earlier.firstBodyByteNanos() < next.acceptedNanos()
-                                && !isCrossed(earlier, next)
+                                && !isCrossed(earlier, next, judgement)
                                 && !isLost(earlier, next, headNanos.getOrDefault(next.callId(), -1L)))
                         .findFirst()
                         .ifPresent(earlier -> judgement.breach(
@@ -101,9 +101,9 @@ final class ReplicaLaws {
     }
 
     /** A gateway that gives a replica up cannot know of a byte that is under way then. */
-    private static boolean isCrossed(Attempt earlier, Attempt next) {
+    private static boolean isCrossed(Attempt earlier, Attempt next, Judgement judgement) {
         return earlier.ending() == Attempt.Ending.LEFT_BY_GATEWAY
-                && next.acceptedNanos() - earlier.firstBodyByteNanos() < IN_FLIGHT_NANOS;
+                && judgement.inTimeNanos(earlier.firstBodyByteNanos(), next.acceptedNanos()) < IN_FLIGHT_NANOS;
     }
 
     /** RFC 9110, 10.2.3: how long to wait before a follow-up request. To the replica, the gateway is the one who asks. */
@@ -113,7 +113,9 @@ final class ReplicaLaws {
             var refusal = refusals.get(attempt.replica());
             if (refusal != null) {
                 long waitedNanos = attempt.acceptedNanos() - refusal.endNanos();
-                if (waitedNanos > IN_FLIGHT_NANOS && waitedNanos < retryAfterNanos(refusal) - IN_FLIGHT_NANOS) {
+                boolean isUnderWay =
+                        judgement.inTimeNanos(refusal.endNanos(), attempt.acceptedNanos()) <= IN_FLIGHT_NANOS;
+                if (!isUnderWay && waitedNanos < retryAfterNanos(refusal) - IN_FLIGHT_NANOS) {
                     judgement.breach(
                             attempt,
                             attempt.replica() + " was sent a request " + Judgement.seconds(waitedNanos)

@@ -28,4 +28,14 @@ public record ScenarioResult(String description, Evidence evidence, List<Verdict
     public boolean isPassed() {
         return verdicts.stream().allMatch(Verdict::isKept);
     }
+
+    /** Returns whether a law was broken. */
+    public boolean isBroken() {
+        return verdicts.stream().anyMatch(Verdict::isBroken);
+    }
+
+    /** Returns whether none was broken, and one could not be judged. */
+    public boolean isInDoubt() {
+        return !isBroken() && verdicts.stream().anyMatch(Verdict::isInDoubt);
+    }
 }

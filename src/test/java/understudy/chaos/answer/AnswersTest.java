@@ -17,6 +17,7 @@ import understudy.chaos.evidence.Bounds;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ClientCallBuilder;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.Lateness;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.law.Laws;
 import understudy.chaos.law.ScenarioResult;
@@ -99,6 +100,49 @@ final class AnswersTest {
                         "client ends: completed, 2 of 3 tokens");
     }
 
+    /** The machine stood still for 0.8 s, so that the gateway may be alive. */
+    private static KitResult late() {
+        var evidence = new Evidence(
+                "quiet",
+                new Bounds(millis(1_000), millis(1_000), millis(5_000), 2, 0, 4, 0),
+                millis(2_000),
+                List.of("r1"),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                false,
+                new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))));
+        var laws = List.of(Laws.named("tokens-in-order"), Laws.named("gateway-alive"));
+        return new KitResult("envoy", 7, List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)));
+    }
+
+    @Test
+    void lawThatCannotBeJudgedIsNeitherKeptNorBroken() throws Exception {
+        var late = late();
+
+        assertThat(late.isPassed()).isFalse();
+        assertThat(late.isBroken()).isFalse();
+        assertThat(ScoreCard.of(late))
+                .contains("| quiet    | + | ? |")
+                .contains("\n  gateway-alive: not judged: this machine was late by 0.80 s of 2.00 s\n")
+                .endsWith("\n0 of 1 scenarios passed, 1 could not be judged\n");
+        var suite = (Element) document(JUnitXml.of(late))
+                .getDocumentElement()
+                .getElementsByTagName("testsuite")
+                .item(0);
+        assertThat(suite.getAttribute("failures")).isEqualTo("0");
+        assertThat(suite.getAttribute("skipped")).isEqualTo("1");
+        var skipped = (Element) suite.getElementsByTagName("skipped").item(0);
+        assertThat(skipped.getAttribute("message")).isEqualTo("not judged: this machine was late by 0.80 s of 2.00 s");
+        var scenario =
+                Jackson.mapper().readTree(KitJson.of(late)).path("scenarios").path(0);
+        assertThat(scenario.path("lateSeconds").asDouble()).isEqualTo(0.8);
+        assertThat(scenario.path("verdicts").path(1).path("judged").asBoolean()).isFalse();
+        assertThat(KitPage.of(late))
+                .contains("<td title=\"this machine was late by 0.80 s of 2.00 s\">not judged</td>");
+    }
+
     private static KitResult result() {
         var quiet = scenario("quiet", List.of(), List.of(), List.of());
         var call = ClientCallBuilder.builder()
@@ -151,7 +195,8 @@ final class AnswersTest {
     private static Evidence scenario(
             String name, List<ClientCall> calls, List<Attempt> attempts, List<ReplicaPhase> phases) {
         var bounds = new Bounds(millis(1_000), millis(1_000), millis(5_000), 2, 0, 4, 0);
-        return new Evidence(name, bounds, millis(2_000), List.of("r1"), calls, attempts, phases, List.of(), true);
+        return new Evidence(
+                name, bounds, millis(2_000), List.of("r1"), calls, attempts, phases, List.of(), true, Lateness.NONE);
     }
 
     private static long millis(int millis) {

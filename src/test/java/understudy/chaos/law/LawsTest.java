@@ -15,6 +15,7 @@ import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ClientCallBuilder;
 import understudy.chaos.evidence.ConnectionSample;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.Lateness;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.evidence.ReplicaPhase.State;
 
@@ -27,6 +28,7 @@ final class LawsTest {
     private final List<Attempt> attempts = new ArrayList<>();
     private final List<ReplicaPhase> phases = new ArrayList<>();
     private final List<ConnectionSample> connections = new ArrayList<>();
+    private final List<Lateness.Stall> stalls = new ArrayList<>();
     private boolean isGatewayAlive = true;
 
     @Test
@@ -435,6 +437,73 @@ final class LawsTest {
                         "open: r1 went on for 59.00 s after the client had left, and ended as OPEN; the grace is 1.00 s");
     }
 
+    /** Of each pair, the lateness explains the first, and is too little for the second, which is 0.1 s later. */
+    @Test
+    void timesDoNotCountWhatTheMachineWasLate() {
+        late(10_500, 10_900);
+        up("r1", 0, 10_000);
+        phase("r1", State.DEAD, 10_000, 20_000);
+        up("r1", 20_000, END);
+        // 1.35 s less 0.4 s are within the grace of 1 s.
+        attempts.add(attempt("explained", "r1", 11_350, 11_400).build());
+        attempts.add(attempt("dead", "r1", 11_450, 11_500).build());
+        // 3.3 s less 0.4 s are within the recovery of 3 s.
+        late(20_500, 20_900);
+        calls.add(refused("unsettled", 502).sentNanos(nanos(23_350)).build());
+        calls.add(refused("never-settled", 502).sentNanos(nanos(23_450)).build());
+        left("left", 30_000);
+        late(30_500, 30_900);
+        attempts.add(attempt("left", "r2", 29_900, 31_350).build());
+        attempts.add(attempt("left", "r2", 29_900, 31_450).build());
+        // 0.6 s less 0.4 s are within the 0.25 s for what is under way.
+        refusal("refused", "r2", 40_000, 3);
+        late(40_100, 40_500);
+        attempts.add(attempt("under-way", "r2", 40_610, 40_700).build());
+        attempts.add(attempt("too-soon", "r2", 40_710, 40_800).build());
+
+        assertThat(broken("only-ready-replicas")).singleElement().asString().startsWith("dead: r1 was sent");
+        assertThat(broken("recovers-in-time")).singleElement().asString().startsWith("never-settled: sent 3.45 s");
+        assertThat(broken("aborts-reach-replicas"))
+                .singleElement()
+                .asString()
+                .startsWith("left: r2 went on for 1.45 s");
+        assertThat(broken("retry-after-honoured")).singleElement().asString().startsWith("too-soon: r2 was sent");
+    }
+
+    @Test
+    void lateMachineLeavesALawInDoubtThatDependsOnTime() {
+        isGatewayAlive = false;
+        received("less", ClientCall.Ending.COMPLETED, "a");
+        // In the second from 1 s on, 0.26 s are lost: one hundredth more than the bound.
+        late(1_000, 1_130);
+        late(1_800, 1_930);
+
+        var alive = Verdict.of(Laws.named("gateway-alive"), evidence());
+        assertThat(alive.isKept()).isFalse();
+        assertThat(alive.isBroken()).isFalse();
+        assertThat(alive.doubt()).isEqualTo("this machine was late by 0.26 s of 60.00 s");
+        // A token that is missing is so on any machine, and what was kept was kept.
+        assertThat(Verdict.of(Laws.named("tokens-in-order"), evidence()).isBroken())
+                .isTrue();
+        assertThat(Verdict.of(Laws.named("load-balanced"), evidence()).isInDoubt())
+                .isFalse();
+    }
+
+    @Test
+    void machineThatIsHardlyLateLeavesNoDoubt() {
+        isGatewayAlive = false;
+        // Any second has at most one of them.
+        late(1_000, 1_250);
+        late(2_000, 2_250);
+
+        assertThat(Verdict.of(Laws.named("gateway-alive"), evidence()).isBroken())
+                .isTrue();
+    }
+
+    private void late(int fromMillis, int toMillis) {
+        stalls.add(new Lateness.Stall(nanos(fromMillis), nanos(toMillis)));
+    }
+
     private void left(String id, int endMillis) {
         calls.add(
                 call(id, 0, endMillis).ending(ClientCall.Ending.LEFT_BY_CLIENT).build());
@@ -458,7 +527,8 @@ final class LawsTest {
                 attempts,
                 phases,
                 connections,
-                isGatewayAlive);
+                isGatewayAlive,
+                new Lateness(stalls));
     }
 
     private void received(String id, ClientCall.Ending ending, String... tokens) {
