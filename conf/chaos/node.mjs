@@ -1,14 +1,16 @@
 // A gateway of http-proxy-3 in front of replicas that stream.
 //   npm install --prefix gateway http-proxy-3@2.0.1
 //   GATEWAY_MODULES=$PWD/gateway understudy chaos --command 'node {config}' --config conf/chaos/node.mjs
+// With --tls the command is 'NODE_EXTRA_CA_CERTS={ca} node {config}'.
 // It takes the replicas in turn, out of those that its probes found well. What fails before an answer goes to the next one.
 import http from 'node:http';
+import https from 'node:https';
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 
 const { createProxyServer } = createRequire(`${process.env.GATEWAY_MODULES ?? process.cwd()}/`)('http-proxy-3');
-const replicas = '{backends}'.split(',').map((address) => ({ target: `http://${address}`, well: true }));
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+const replicas = '{backends}'.split(',').map((address) => ({ target: `{scheme}://${address}`, well: true }));
+const agent = new ('{scheme}' === 'https' ? https : http).Agent({ keepAlive: true, maxSockets: 256 });
 const proxy = createProxyServer({ agent, proxyTimeout: 1500 });
 let turn = 0;
 

@@ -34,8 +34,8 @@ import understudy.settings.ScenarioException;
             "Judges a gateway, router or load balancer: starts emulated replicas behind it, sends load through it, lets"
                     + " one thing after the other go wrong, and checks by laws what came back.",
             "In --command and --config, {port} stands for the port to listen at, {backends} for HOST:PORT of all"
-                    + " replicas with commas between, {backend0} and so on for each, {events} for the addresses of their"
-                    + " KV events, {dir} for a scratch directory and"
+                    + " replicas with commas between, {backend0} and so on for each, {scheme} for http or https, {ca} for"
+                    + " the path of their authority's certificate with --tls, {events} for the addresses of their KV events, {dir} for a scratch directory and"
                     + " {config} for the path of the filled-in file."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -101,7 +101,7 @@ final class ChaosCommand implements Callable<Integer> {
             return console.flush();
         }
         answers.requireWritable();
-        try (var kit = new ChaosKit(target.gateway(), target.ports(), seed)) {
+        try (var kit = new ChaosKit(target.gateway(), target.ports(), seed, target.isTls())) {
             var stop = new BreakOff(kit::stop);
             try {
                 return run(kit, scenarios, console);
@@ -112,13 +112,19 @@ final class ChaosCommand implements Callable<Integer> {
     }
 
     private int run(ChaosKit kit, List<ChaosScenario> scenarios, Console console) {
+        var needTls = scenarios.stream()
+                .filter(scenario -> scenario.needsTls() && !target.isTls())
+                .toList();
+        var runnable = scenarios.stream()
+                .filter(scenario -> !needTls.contains(scenario))
+                .toList();
         var results = new ArrayList<ScenarioResult>();
         var status = StatusLine.onStderr();
         var stopwatch = Stopwatch.start();
         try {
-            for (var scenario : scenarios) {
+            for (var scenario : runnable) {
                 status.draw(
-                        StatusLine.runs(results.size(), scenarios.size(), stopwatch.seconds()) + " " + scenario.name());
+                        StatusLine.runs(results.size(), runnable.size(), stopwatch.seconds()) + " " + scenario.name());
                 var result = kit.run(scenario);
                 if (kit.isStopped()) {
                     break;
@@ -132,7 +138,13 @@ final class ChaosCommand implements Callable<Integer> {
         } finally {
             status.clear();
         }
-        int exitCode = answer(new KitResult(target.gateway().name(), seed, results), console);
+        int exitCode = answer(
+                new KitResult(
+                        target.gateway().name(),
+                        seed,
+                        results,
+                        needTls.stream().map(ChaosScenario::name).toList()),
+                console);
         return kit.isStopped() ? INTERRUPTED : exitCode;
     }
 
@@ -147,7 +159,8 @@ final class ChaosCommand implements Callable<Integer> {
 
     private static String listed(ChaosScenario scenario) {
         String incident = scenario.incident().isEmpty() ? "" : " (" + scenario.incident() + ")";
-        return String.format(Locale.ROOT, "%-26s %s%s", scenario.name(), scenario.description(), incident);
+        String option = scenario.needsTls() ? " [--tls]" : "";
+        return String.format(Locale.ROOT, "%-33s %s%s%s", scenario.name(), scenario.description(), incident, option);
     }
 
     private List<ChaosScenario> scenarios() {
@@ -155,7 +168,11 @@ final class ChaosCommand implements Callable<Integer> {
         var byName = new LinkedHashMap<String, ChaosScenario>();
         all.forEach(scenario -> byName.put(scenario.name(), scenario));
         for (String name : only) {
-            if (!byName.containsKey(name)) {
+            var named = byName.get(name);
+            if (named != null && named.needsTls() && !target.isTls() && !isList) {
+                throw new ScenarioException("--only is \"" + name + "\", which runs only with --tls");
+            }
+            if (named == null) {
                 throw new ScenarioException(
                         "--only is \"" + name + "\", which is no scenario" + ChaosTarget.meant(name, byName.keySet()));
             }

@@ -46,6 +46,16 @@ final class ChaosTarget {
             description = "Ports of the replicas, such as 9001-9003. Default: any that are free.")
     private @Nullable String ports;
 
+    @Option(
+            names = "--tls",
+            description = "Replicas speak TLS, with certificates of an authority that is made for the run.")
+    private boolean isTls;
+
+    /** Returns whether replicas speak TLS. */
+    boolean isTls() {
+        return isTls;
+    }
+
     /** Returns the gateway, which has not been started. */
     GatewayUnderTest gateway() {
         if ((line == null) == (target == null)) {
@@ -60,6 +70,10 @@ final class ChaosTarget {
         String name = String.valueOf(target);
         if (name.equals(REFERENCE) || name.startsWith(REFERENCE + ":")) {
             return reference(name);
+        }
+        if (isTls) {
+            throw new ScenarioException("a gateway that runs already cannot know the authority that --tls makes;"
+                    + " start it by --command");
         }
         if (ports == null) {
             throw new ScenarioException(

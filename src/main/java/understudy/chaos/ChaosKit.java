@@ -24,6 +24,7 @@ import understudy.chaos.law.ScenarioResult;
 import understudy.chaos.load.Load;
 import understudy.chaos.load.WarmUp;
 import understudy.chaos.scenario.ChaosScenario;
+import understudy.chaos.tls.ReplicaCertificates;
 import understudy.runtime.Stopwatch;
 
 /**
@@ -64,8 +65,10 @@ public final class ChaosKit implements AutoCloseable {
     private final GatewayUnderTest gateway;
     private final List<Integer> wantedPorts;
     private final long seed;
+    private final boolean isTls;
     private final Path directory;
     private final CountDownLatch isStopped = new CountDownLatch(1);
+    private @Nullable ReplicaCertificates certificates;
     private @Nullable Fleet fleet;
     private GatewayUnderTest.@Nullable Running running;
     private boolean hasSettled;
@@ -78,7 +81,17 @@ public final class ChaosKit implements AutoCloseable {
      * @param seed of the load of every scenario
      */
     public ChaosKit(GatewayUnderTest gateway, List<Integer> ports, long seed) {
+        this(gateway, ports, seed, false);
+    }
+
+    /**
+     * Creates a kit; see the other constructor.
+     *
+     * @param isTls whether replicas speak TLS, with certificates of an authority that is made at the first scenario
+     */
+    public ChaosKit(GatewayUnderTest gateway, List<Integer> ports, long seed, boolean isTls) {
         this.gateway = gateway;
+        this.isTls = isTls;
         wantedPorts = List.copyOf(ports);
         this.seed = seed;
         try {
@@ -108,8 +121,12 @@ public final class ChaosKit implements AutoCloseable {
      * times.
      *
      * @throws IOException if the gateway does not start, or a port cannot be had
+     * @throws IllegalArgumentException if it needs TLS, and replicas do not speak it
      */
     public ScenarioResult run(ChaosScenario scenario) throws IOException {
+        if (scenario.needsTls() && !isTls) {
+            throw new IllegalArgumentException("the scenario " + scenario.name() + " needs replicas that speak TLS");
+        }
         var result = runOnce(scenario);
         for (int i = 1; i < MAX_TRIES && result.isInDoubt() && !isStopped(); i++) {
             result = runOnce(scenario);
@@ -148,9 +165,23 @@ public final class ChaosKit implements AutoCloseable {
         }
         closeGateway();
         closeFleet();
-        var opened = new Fleet(wantedPorts.isEmpty() ? Collections.nCopies(numReplicas, 0) : wantedPorts);
+        var opened = new Fleet(
+                wantedPorts.isEmpty() ? Collections.nCopies(numReplicas, 0) : wantedPorts, certificatesIfTls());
         fleet = opened;
         return opened;
+    }
+
+    private @Nullable ReplicaCertificates certificatesIfTls() throws IOException {
+        if (isTls && certificates == null) {
+            var made = new ReplicaCertificates();
+            Files.writeString(authority(), made.authority());
+            certificates = made;
+        }
+        return certificates;
+    }
+
+    private Path authority() {
+        return directory.resolve("ca.pem");
     }
 
     private GatewayUnderTest.Running runningGateway(Fleet replicas) throws IOException {
@@ -159,7 +190,8 @@ public final class ChaosKit implements AutoCloseable {
             return present;
         }
         closeGateway();
-        var started = gateway.start(new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory));
+        var started = gateway.start(
+                new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory, isTls ? authority() : null));
         running = started;
         return started;
     }
@@ -270,6 +302,7 @@ public final class ChaosKit implements AutoCloseable {
         closeGateway();
         closeFleet();
         try {
+            Files.deleteIfExists(authority());
             Files.deleteIfExists(directory);
         } catch (IOException e) {
             // The gateway has left files, which stay.

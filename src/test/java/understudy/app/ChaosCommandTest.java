@@ -26,6 +26,7 @@ final class ChaosCommandTest {
         assertThat(list.exitCode).isZero();
         assertThat(list.out.lines())
                 .anyMatch(line -> line.matches("half-dead +The engine .* \\(vllm-project/vllm#39863\\)"))
+                .anyMatch(line -> line.startsWith("certificate-rotated ") && line.endsWith(" [--tls]"))
                 .hasSizeGreaterThanOrEqualTo(30);
     }
 
@@ -87,6 +88,8 @@ final class ChaosCommandTest {
                 "http://127.0.0.1:80 --ports 3-1 | --ports is \"3-1\", must be a range from 1 to 65535",
                 "http://127.0.0.1:80 --ports a | --ports is \"a\", must be a range such as 9001-9003",
                 "reference:no-helth-check | TARGET is \"reference:no-helth-check\"; did you mean reference:no-health-check?",
+                "reference --only certificate-rotated | --only is \"certificate-rotated\", which runs only with --tls",
+                "http://127.0.0.1:80 --ports 1-3 --tls | a gateway that runs already cannot know the authority that --tls makes",
                 "reference --scenario no.conf | no.conf: no such file",
                 "--command x --config no.conf | --config is no.conf, which is not a file",
                 "reference --html /no/such/x.html | --html /no/such/x.html: no such directory"

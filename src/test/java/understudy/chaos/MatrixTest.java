@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.chaos.gateway.reference.ReferenceGateway;
 import understudy.chaos.gateway.reference.WrongDecision;
 import understudy.chaos.law.Breach;
@@ -62,6 +63,14 @@ final class MatrixTest {
             faults = [{ at = 200ms, do = stuck, replica = 0, for = 800ms }]
             bounds { min-success = 0.5 }""");
 
+    private static final ChaosScenario ROTATED = scenario("rotated", """
+            load = [{ for = 2s }]
+            faults = [{ at = 300ms, do = renewed-certificate }]""");
+
+    private static final ChaosScenario MISNAMED = scenario("misnamed", """
+            load = [{ for = 1500ms }]
+            faults = [{ at = 300ms, do = misnamed-certificate, replica = 0, for = 1s }]""");
+
     private static final Map<WrongDecision, Case> CASES = Map.ofEntries(
             entry(
                     WrongDecision.RETRY_AFTER_FIRST_BYTE,
@@ -77,6 +86,8 @@ final class MatrixTest {
             entry(WrongDecision.LEAKS_CONNECTIONS, new Case(LONG_STREAMS, Set.of("no-connection-leak"))),
             entry(WrongDecision.RUNS_ON, new Case(LONG_STREAMS, Set.of("aborts-reach-replicas"))),
             entry(WrongDecision.BUFFERS_STREAMS, new Case(LONG_STREAMS, Set.of("tokens-stream"))),
+            entry(WrongDecision.TRUSTS_ANY_CERTIFICATE, new Case(MISNAMED, Set.of("certificates-verified"))),
+            entry(WrongDecision.PINS_FIRST_CERTIFICATE, new Case(ROTATED, Set.of("enough-answered"))),
             entry(WrongDecision.WAITS_FOR_EVER, new Case(STUCK, Set.of("calls-end-once"))));
 
     private record Case(ChaosScenario scenario, Set<String> laws) {}
@@ -94,7 +105,8 @@ final class MatrixTest {
     @MethodSource("wrongDecisions")
     void wrongDecisionBreaksItsLaws(WrongDecision wrong) throws IOException {
         var wanted = CASES.get(wrong);
-        try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1)) {
+        boolean isTls = wanted.scenario().needsTls();
+        try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1, isTls)) {
             var result = kit.run(wanted.scenario());
 
             // On a machine that is late, a law may be in doubt instead.
@@ -132,12 +144,16 @@ final class MatrixTest {
         }
     }
 
-    @Test
-    void referenceKeepsAllLaws() throws IOException {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void referenceKeepsAllLaws(boolean isTls) throws IOException {
         var broken = new ArrayList<String>();
-        try (var kit = new ChaosKit(new ReferenceGateway(WrongDecision.NONE), List.of(), 1)) {
-            var scenarios =
-                    CASES.values().stream().map(Case::scenario).distinct().toList();
+        try (var kit = new ChaosKit(new ReferenceGateway(WrongDecision.NONE), List.of(), 1, isTls)) {
+            var scenarios = CASES.values().stream()
+                    .map(Case::scenario)
+                    .filter(scenario -> scenario.needsTls() == isTls)
+                    .distinct()
+                    .toList();
             for (var scenario : scenarios) {
                 var result = kit.run(scenario);
                 if (result.isBroken()) {

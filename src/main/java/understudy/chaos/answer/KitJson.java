@@ -23,6 +23,8 @@ public final class KitJson {
         result.laws().forEach(laws::put);
         var scenarios = root.putArray("scenarios");
         result.scenarios().forEach(each -> write(each, scenarios.addObject()));
+        var needTls = root.putArray("not_run_without_tls");
+        result.needTls().forEach(needTls::add);
         try {
             return Jackson.mapper().writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
         } catch (JsonProcessingException e) {

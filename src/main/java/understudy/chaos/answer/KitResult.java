@@ -12,11 +12,13 @@ import understudy.chaos.law.ScenarioResult;
  * @param gateway how reports name the gateway
  * @param seed of the load and of the faults
  * @param scenarios results, in the order in which the scenarios ran
+ * @param needTls names of scenarios that did not run, because replicas must speak TLS in them
  */
-public record KitResult(String gateway, long seed, List<ScenarioResult> scenarios) {
+public record KitResult(String gateway, long seed, List<ScenarioResult> scenarios, List<String> needTls) {
 
     public KitResult {
         scenarios = List.copyOf(scenarios);
+        needTls = List.copyOf(needTls);
     }
 
     /** Returns whether all laws were kept. */

@@ -25,6 +25,11 @@ public final class ScoreCard {
             text.append(String.format(Locale.ROOT, "%4d  %s%n", i + 1, laws.get(i)));
         }
         result.scenarios().stream().filter(each -> !each.isPassed()).forEach(each -> append(each, text));
+        if (!result.needTls().isEmpty()) {
+            text.append("\nNot run without --tls: ")
+                    .append(String.join(", ", result.needTls()))
+                    .append('\n');
+        }
         return text + "\n" + result.numPassed() + " of " + result.scenarios().size() + " scenarios passed"
                 + (result.numInDoubt() > 0 ? ", " + result.numInDoubt() + " could not be judged" : "") + "\n";
     }

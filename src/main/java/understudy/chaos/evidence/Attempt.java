@@ -10,6 +10,7 @@ import java.util.OptionalLong;
  * @param callId call that it serves
  * @param replica name of the replica
  * @param connection number of the connection, unique within the scenario
+ * @param hasBadCertificate whether the connection began with a certificate of the replica that does not verify
  * @param acceptedNanos when its head had come
  * @param firstBodyByteNanos when the first byte of the response's body was sent
  * @param endNanos when it ended
@@ -25,6 +26,7 @@ public record Attempt(
         String callId,
         String replica,
         long connection,
+        boolean hasBadCertificate,
         long acceptedNanos,
         long firstBodyByteNanos,
         long endNanos,

@@ -25,6 +25,8 @@ public record ReplicaPhase(String replica, State state, String fault, long fromN
         DRAINING,
         /** It refuses new requests with 429 or 503 for a while. */
         REFUSING,
+        /** It serves, and new connections to it begin with a certificate that does not verify. */
+        UNTRUSTED,
         /** It serves with a fault that leaves its answers broken or slow. */
         FAULTY,
         /** It serves, and what it tells of itself, by metrics, events or lists, is wrong. */

@@ -15,6 +15,7 @@ import understudy.chaos.gateway.GatewayUnderTest.Backend;
 import understudy.chaos.proxy.AttemptLog;
 import understudy.chaos.proxy.EventInterposer;
 import understudy.chaos.proxy.Interposer;
+import understudy.chaos.tls.ReplicaCertificates;
 import understudy.runtime.Stopwatch;
 import understudy.testkit.EmulatedCluster;
 
@@ -28,6 +29,7 @@ public final class Fleet implements AutoCloseable {
     private Stopwatch stopwatch = Stopwatch.start();
     private AttemptLog log = new AttemptLog(stopwatch);
     private PhaseLog phases;
+    private final String scheme;
     private @Nullable EmulatedCluster cluster;
     private @Nullable EngineCrashes crashes;
 
@@ -35,14 +37,16 @@ public final class Fleet implements AutoCloseable {
      * Opens the ports.
      *
      * @param wanted port of each replica, 0 for one that is free
+     * @param certificates what the replicas show, if they speak TLS; else null
      * @throws IOException if one cannot be had
      */
-    public Fleet(List<Integer> wanted) throws IOException {
+    public Fleet(List<Integer> wanted, @Nullable ReplicaCertificates certificates) throws IOException {
+        scheme = certificates == null ? "http" : "https";
         var numbers = new AtomicLong();
         phases = new PhaseLog(List.of());
         try {
             for (int i = 0; i < wanted.size(); i++) {
-                ports.add(new Interposer("replica-" + i, wanted.get(i), numbers, log));
+                ports.add(new Interposer("replica-" + i, wanted.get(i), numbers, certificates, log));
                 events.add(new EventInterposer("replica-" + i));
             }
         } catch (IOException e) {
@@ -61,7 +65,7 @@ public final class Fleet implements AutoCloseable {
         return IntStream.range(0, ports.size())
                 .mapToObj(i -> new Backend(
                         ports.get(i).name(),
-                        URI.create("http://127.0.0.1:" + ports.get(i).port()),
+                        URI.create(scheme + "://127.0.0.1:" + ports.get(i).port()),
                         events.get(i).address()))
                 .toList();
     }

@@ -22,7 +22,11 @@ final class PhaseLog {
         }
     }
 
+    /** Records a fault that has begun; one that leaves the replica as it was is none here. */
     void begin(String replica, String fault, State state, long nowNanos) {
+        if (state == State.UP) {
+            return;
+        }
         var faults = faultsOf(replica);
         faults.remove(fault);
         faults.put(fault, state);

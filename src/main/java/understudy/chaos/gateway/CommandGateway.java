@@ -19,8 +19,10 @@ import understudy.runtime.Stopwatch;
 /**
  * A gateway that a command of the shell starts. In the command, and in a file that is filled in for it, {@code {port}}
  * stands for the port to listen at, {@code {backends}} for the addresses of the replicas as {@code HOST:PORT}, separated
- * by commas, {@code {backend0}} and so on for each, {@code {events}} for the addresses of their KV events, {@code {dir}} for a scratch directory, and {@code {config}} for the
- * path of the filled-in file.
+ * by commas, {@code {backend0}} and so on for each, {@code {scheme}} for what they speak, {@code http} or {@code https},
+ * {@code {ca}} for the path of their authority's certificate in PEM (empty without TLS), {@code {events}} for the
+ * addresses of their KV events, {@code {dir}} for a scratch directory, and {@code {config}} for the path of the filled-in
+ * file.
  *
  * @param command command line for {@code sh -c}
  * @param template file to be filled in, or null for none
@@ -67,6 +69,8 @@ public record CommandGateway(String command, @Nullable Path template) implements
     private String filledIn(String text, Setup setup) {
         String filled = text.replace("{port}", String.valueOf(setup.port()))
                 .replace("{dir}", setup.directory().toString())
+                .replace("{ca}", setup.ca() == null ? "" : setup.ca().toString())
+                .replace("{scheme}", setup.ca() == null ? "http" : "https")
                 .replace("{config}", config(setup).toString())
                 .replace(
                         "{backends}",

@@ -27,8 +27,13 @@ public interface GatewayUnderTest {
      * @param port port of 127.0.0.1 at which it listens
      * @param backends replicas behind it; some of them may be down, now or for ever
      * @param directory scratch directory of its own
+     * @param ca certificate of the replicas' authority, in PEM; null if they do not speak TLS
      */
-    record Setup(int port, List<Backend> backends, Path directory) {
+    record Setup(
+            int port,
+            List<Backend> backends,
+            Path directory,
+            @Nullable Path ca) {
         public Setup {
             backends = List.copyOf(backends);
         }
@@ -38,7 +43,7 @@ public interface GatewayUnderTest {
      * A replica as a gateway knows it.
      *
      * @param name name of the replica in the evidence
-     * @param uri its address, such as {@code http://127.0.0.1:9001}
+     * @param uri its address, such as {@code http://127.0.0.1:9001}, or with {@code https}
      * @param kvEvents address of its KV events, such as {@code tcp://127.0.0.1:9101}; null if it publishes none
      */
     record Backend(String name, URI uri, @Nullable URI kvEvents) {}

@@ -8,7 +8,7 @@ import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ConnectionSample;
 
-/** Laws about what a gateway holds open behind it. */
+/** Laws about connections of a gateway to replicas. */
 final class ConnectionLaws {
     static final List<Law> ALL = List.of(
             Laws.law(
@@ -19,7 +19,11 @@ final class ConnectionLaws {
             Laws.law(
                     "aborts-reach-replicas",
                     "When a client leaves, its request to a replica ends within the grace.",
-                    ConnectionLaws::abortsReachReplicas));
+                    ConnectionLaws::abortsReachReplicas),
+            Laws.law(
+                    "certificates-verified",
+                    "No request is sent over a connection that began with a certificate which does not verify.",
+                    ConnectionLaws::certificatesVerified));
 
     private ConnectionLaws() {}
 
@@ -52,6 +56,18 @@ final class ConnectionLaws {
 
     private static int least(List<ConnectionSample> samples, ToIntFunction<ConnectionSample> value) {
         return samples.stream().mapToInt(value).min().orElse(0);
+    }
+
+    private static Judgement certificatesVerified(Judgement judgement) {
+        for (var attempt : judgement.evidence.attempts()) {
+            if (attempt.hasBadCertificate()) {
+                judgement.breach(
+                        attempt,
+                        attempt.replica() + " was sent a request over connection " + attempt.connection()
+                                + ", whose certificate does not verify");
+            }
+        }
+        return judgement;
     }
 
     private static Judgement abortsReachReplicas(Judgement judgement) {

@@ -19,8 +19,9 @@ interface AttemptCourse {
     void change(BiConsumer<Attempt, AttemptBuilder> change);
 
     /** Begins the record of a generation. */
-    static AttemptCourse begin(AttemptLog log, String callId, String replica, long connection) {
-        int attempt = log.begin(callId, replica, connection);
+    static AttemptCourse begin(
+            AttemptLog log, String callId, String replica, long connection, boolean hasBadCertificate) {
+        int attempt = log.begin(callId, replica, connection, hasBadCertificate);
         return change -> log.change(attempt, change);
     }
 

@@ -24,11 +24,12 @@ public final class AttemptLog {
     }
 
     /** Begins an attempt, and returns its number. */
-    synchronized int begin(String callId, String replica, long connection) {
+    synchronized int begin(String callId, String replica, long connection, boolean hasBadCertificate) {
         attempts.add(AttemptBuilder.builder()
                 .callId(callId)
                 .replica(replica)
                 .connection(connection)
+                .hasBadCertificate(hasBadCertificate)
                 .acceptedNanos(nowNanos())
                 .firstBodyByteNanos(-1)
                 .endNanos(-1)

@@ -1,5 +1,6 @@
 package understudy.chaos.proxy;
 
+import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -10,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.msgpack.core.MessagePackException;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -31,6 +33,7 @@ public final class EventInterposer implements AutoCloseable {
     private static final int LOST_EVERY = 3;
     private static final int SHUFFLED = 4;
     private static final int SEQUENCE_FRAME = 1;
+    private static final int PAYLOAD_FRAME = 2;
 
     private final ZContext context = new ZContext();
     private final Stopwatch stopwatch = Stopwatch.start();
@@ -44,6 +47,7 @@ public final class EventInterposer implements AutoCloseable {
     private volatile boolean isClosed;
     private long numSeen;
     private long firstSequence = -1;
+    private DoubledBlocks doubled = new DoubledBlocks();
 
     /** A batch that is passed on later. */
     private record Held(long dueNanos, List<byte[]> frames) {}
@@ -61,7 +65,9 @@ public final class EventInterposer implements AutoCloseable {
         /** Each four batches come in the opposite order. */
         OUT_OF_ORDER,
         /** The numbers of batches begin again at 0. */
-        RESTARTED_SEQUENCE
+        RESTARTED_SEQUENCE,
+        /** Blocks have twice as many tokens. */
+        DOUBLED_BLOCKS
     }
 
     /** Opens the address, at a port that is free. */
@@ -100,6 +106,7 @@ public final class EventInterposer implements AutoCloseable {
                 close(sub);
                 sub = subscribed(next);
                 held.clear();
+                doubled = new DoubledBlocks();
             }
             passDue();
             var frames = sub == null ? nothing() : receive(sub);
@@ -169,6 +176,7 @@ public final class EventInterposer implements AutoCloseable {
                 }
             }
             case RESTARTED_SEQUENCE -> send(renumbered(frames));
+            case DOUBLED_BLOCKS -> send(withDoubledBlocks(frames));
         }
     }
 
@@ -198,6 +206,19 @@ public final class EventInterposer implements AutoCloseable {
                         .putLong(sequence - firstSequence)
                         .array());
         return changed;
+    }
+
+    private List<byte[]> withDoubledBlocks(List<byte[]> frames) {
+        if (frames.size() <= PAYLOAD_FRAME) {
+            return frames;
+        }
+        try {
+            var changed = new ArrayList<>(frames);
+            changed.set(PAYLOAD_FRAME, doubled.doubled(frames.get(PAYLOAD_FRAME)));
+            return changed;
+        } catch (IOException | MessagePackException e) {
+            return frames;
+        }
     }
 
     private void send(List<byte[]> frames) {

@@ -15,8 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import understudy.chaos.proxy.ReplicaFault.Kind;
+import understudy.chaos.tls.ReplicaCertificates;
+import understudy.chaos.tls.ReplicaCertificates.Leaf;
 import understudy.chaos.wire.Wire;
 
 /**
@@ -32,6 +35,7 @@ public final class Interposer implements AutoCloseable {
 
     private final String name;
     private final AtomicLong connectionNumbers;
+    private final @Nullable ReplicaCertificates certificates;
     private final int port;
     private final CountDownLatch isClosing = new CountDownLatch(1);
     private final Set<ReplicaConnection> connections = ConcurrentHashMap.newKeySet();
@@ -55,11 +59,19 @@ public final class Interposer implements AutoCloseable {
      * @param name name of the replica
      * @param port port of 127.0.0.1, or 0 for one that is free
      * @param connectionNumbers numbers of connections, which replicas share
+     * @param certificates what it shows, if it speaks TLS; else null
      * @throws IOException if the port cannot be had
      */
-    public Interposer(String name, int port, AtomicLong connectionNumbers, AttemptLog log) throws IOException {
+    public Interposer(
+            String name,
+            int port,
+            AtomicLong connectionNumbers,
+            @Nullable ReplicaCertificates certificates,
+            AttemptLog log)
+            throws IOException {
         this.name = name;
         this.connectionNumbers = connectionNumbers;
+        this.certificates = certificates;
         this.log = log;
         this.port = listen(port);
     }
@@ -96,7 +108,11 @@ public final class Interposer implements AutoCloseable {
             socket.close();
             return;
         }
-        var connection = new ReplicaConnection(this, new Wire(socket), connectionNumbers.incrementAndGet());
+        var shown = certificates;
+        var leaf = leaf();
+        var wire = shown == null ? new Wire(socket) : new Wire(tls(shown.context(leaf), socket), socket);
+        boolean hasBadCertificate = shown != null && !leaf.isValid();
+        var connection = new ReplicaConnection(this, wire, connectionNumbers.incrementAndGet(), hasBadCertificate);
         connections.add(connection);
         var thread = new Thread(
                 () -> {
@@ -109,6 +125,25 @@ public final class Interposer implements AutoCloseable {
                 "chaos-replica-" + name);
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** The handshake comes with the first bytes that are read. */
+    private static Socket tls(SSLContext context, Socket socket) throws IOException {
+        return context.getSocketFactory().createSocket(socket, null, true);
+    }
+
+    /** Returns the certificate with which a connection begins now. */
+    private Leaf leaf() {
+        if (fault(Kind.EXPIRED_CERTIFICATE).isPresent()) {
+            return Leaf.EXPIRED;
+        }
+        if (fault(Kind.MISNAMED_CERTIFICATE).isPresent()) {
+            return Leaf.MISNAMED;
+        }
+        if (fault(Kind.SELF_SIGNED_CERTIFICATE).isPresent()) {
+            return Leaf.SELF_SIGNED;
+        }
+        return fault(Kind.RENEWED_CERTIFICATE).isPresent() ? Leaf.RENEWED : Leaf.FIRST;
     }
 
     /** Returns the name of the replica. */

@@ -32,6 +32,7 @@ final class ReplicaConnection {
     private final Interposer replica;
     private final Wire wire;
     private final long number;
+    private final boolean hasBadCertificate;
     private volatile boolean isBusy;
     private volatile boolean isGenerating;
     private volatile boolean isKilled;
@@ -57,10 +58,11 @@ final class ReplicaConnection {
         private static final long serialVersionUID = 1;
     }
 
-    ReplicaConnection(Interposer replica, Wire wire, long number) {
+    ReplicaConnection(Interposer replica, Wire wire, long number, boolean hasBadCertificate) {
         this.replica = replica;
         this.wire = wire;
         this.number = number;
+        this.hasBadCertificate = hasBadCertificate;
     }
 
     boolean isBusy() {
@@ -169,7 +171,7 @@ final class ReplicaConnection {
 
     private boolean generate(HttpHead head, byte[] body, String callId, int numBefore) throws IOException {
         var log = replica.log();
-        var course = AttemptCourse.begin(log, callId, replica.name(), number);
+        var course = AttemptCourse.begin(log, callId, replica.name(), number, hasBadCertificate);
         try {
             boolean isKept = generate(head, body, numBefore, course);
             course.ended(log.nowNanos());

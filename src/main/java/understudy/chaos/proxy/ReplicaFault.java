@@ -72,6 +72,14 @@ public record ReplicaFault(
         NO_DONE(State.FAULTY),
         /** The adapter of a request is unknown. */
         NO_ADAPTER(State.FAULTY),
+        /** New connections begin with another certificate of the same authority. */
+        RENEWED_CERTIFICATE(State.UP),
+        /** New connections begin with a certificate whose time is over. */
+        EXPIRED_CERTIFICATE(State.UNTRUSTED),
+        /** New connections begin with a certificate of another host. */
+        MISNAMED_CERTIFICATE(State.UNTRUSTED),
+        /** New connections begin with a certificate that no authority has signed. */
+        SELF_SIGNED_CERTIFICATE(State.UNTRUSTED),
         /** {@code /v1/models} lists another model. */
         WRONG_MODELS(State.MISREPORTING),
         /** {@code /metrics} stays as it is. */
@@ -98,6 +106,11 @@ public record ReplicaFault(
         /** Returns the state of a replica that has it. */
         public State state() {
             return state;
+        }
+
+        /** Returns whether it is one of TLS. */
+        public boolean isOfTls() {
+            return name().endsWith("_CERTIFICATE");
         }
 
         /** Returns the name that scenarios use. */

@@ -37,6 +37,13 @@ public record ChaosScenario(
         laws = List.copyOf(laws);
     }
 
+    /** Returns whether it is about certificates, and so makes no sense unless replicas speak TLS. */
+    public boolean needsTls() {
+        return injections.stream()
+                .anyMatch(injection -> injection.action() instanceof Injection.Begin begin
+                        && begin.fault().kind().isOfTls());
+    }
+
     /** Returns the number of replicas. */
     public int numReplicas() {
         return fleet.engines().size();

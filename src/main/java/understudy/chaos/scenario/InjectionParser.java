@@ -44,7 +44,8 @@ final class InjectionParser {
             "lost-kv-events", EventInterposer.Fault.LOST,
             "duplicated-kv-events", EventInterposer.Fault.TWICE,
             "unordered-kv-events", EventInterposer.Fault.OUT_OF_ORDER,
-            "renumbered-kv-events", EventInterposer.Fault.RESTARTED_SEQUENCE));
+            "renumbered-kv-events", EventInterposer.Fault.RESTARTED_SEQUENCE,
+            "doubled-kv-blocks", EventInterposer.Fault.DOUBLED_BLOCKS));
 
     private static final int USUAL_DELAY_MILLIS = 500;
     private static final int MAX_COUNT = 1_000_000;

@@ -23,6 +23,7 @@ public final class Wire implements AutoCloseable {
     private static final int MAX_LINE_BYTES = 65536;
 
     private final Socket socket;
+    private final Socket transport;
     private final BufferedInputStream in;
     private final OutputStream out;
 
@@ -35,7 +36,17 @@ public final class Wire implements AutoCloseable {
 
     /** Wraps a connection. */
     public Wire(Socket socket) throws IOException {
+        this(socket, socket);
+    }
+
+    /**
+     * Wraps a connection that goes through another one, as TLS does.
+     *
+     * @param transport carries it, and is what a reset ends
+     */
+    public Wire(Socket socket, Socket transport) throws IOException {
         this.socket = socket;
+        this.transport = transport;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(POLL_MILLIS);
         in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
@@ -153,23 +164,22 @@ public final class Wire implements AutoCloseable {
         }
     }
 
-    /** Returns whether this side has closed it. */
-    public boolean isClosed() {
-        return socket.isClosed();
-    }
-
     /** Resets the connection: the other side loses even what it has not read yet. */
     public void reset() {
         try {
-            socket.setSoLinger(true, 0);
+            transport.setSoLinger(true, 0);
         } catch (IOException e) {
             // It is closed already.
         }
-        close();
+        close(transport);
     }
 
     @Override
     public void close() {
+        close(socket);
+    }
+
+    private static void close(Socket socket) {
         try {
             socket.close();
         } catch (IOException e) {

@@ -38,7 +38,7 @@ final class AnswersTest {
                 .contains("| scenario   | 1 | 2 | 3 |", "| quiet      | + |   | + |", "| mid-stream | 1 | 1 | + |")
                 .contains("   1  tokens-in-order\n   2  stream-errors-reach-client\n   3  gateway-alive\n")
                 .contains("      0.900 s  c1: r1 broke off after 12 bytes, ")
-                .endsWith("\n1 of 2 scenarios passed\n");
+                .endsWith("\nNot run without --tls: certificate-rotated\n\n1 of 2 scenarios passed\n");
     }
 
     @Test
@@ -114,7 +114,7 @@ final class AnswersTest {
                 false,
                 new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))));
         var laws = List.of(Laws.named("tokens-in-order"), Laws.named("gateway-alive"));
-        return new KitResult("envoy", 7, List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)));
+        return new KitResult("envoy", 7, List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)), List.of());
     }
 
     @Test
@@ -189,7 +189,8 @@ final class AnswersTest {
                                 List.of(
                                         Laws.named("tokens-in-order"),
                                         Laws.named("stream-errors-reach-client"),
-                                        Laws.named("gateway-alive")))));
+                                        Laws.named("gateway-alive")))),
+                List.of("certificate-rotated"));
     }
 
     private static Evidence scenario(

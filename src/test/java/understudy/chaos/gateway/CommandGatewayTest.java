@@ -10,6 +10,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import understudy.chaos.gateway.GatewayUnderTest.Backend;
@@ -19,13 +20,16 @@ final class CommandGatewayTest {
     @TempDir
     private Path directory;
 
+    private @Nullable Path ca;
+
     private Setup setup(int port) {
         return new Setup(
                 port,
                 List.of(
                         new Backend("a", URI.create("http://127.0.0.1:9001"), null),
                         new Backend("b", URI.create("http://127.0.0.1:9002"), null)),
-                directory);
+                directory,
+                ca);
     }
 
     @Test
@@ -37,6 +41,15 @@ final class CommandGatewayTest {
                 .isInstanceOf(IOException.class)
                 .hasMessage("the gateway has ended with code 3; its log ends: first 127.0.0.1:9001 all"
                         + " 127.0.0.1:9001,127.0.0.1:9002 | at 1 127.0.0.1:9002");
+    }
+
+    @Test
+    void authorityAndSchemeAreFilledIn() {
+        var gateway = new CommandGateway("echo {scheme} [{ca}]; exit 3", null);
+
+        assertThatThrownBy(() -> gateway.start(setup(1))).hasMessageEndingWith("its log ends: http []");
+        ca = directory.resolve("ca.pem");
+        assertThatThrownBy(() -> gateway.start(setup(1))).hasMessageEndingWith("https [" + ca + "]");
     }
 
     /** The byte 255 is in no text of UTF-8. Of 20,001 lines the last five are told. */

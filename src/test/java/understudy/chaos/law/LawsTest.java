@@ -62,6 +62,18 @@ final class LawsTest {
     }
 
     @Test
+    void requestOverAConnectionWithABadCertificateIsOneTooMany() {
+        attempts.add(attempt("c1", "r1", 10, 490).connection(3).build());
+        attempts.add(attempt("c2", "r1", 20, 490)
+                .connection(4)
+                .hasBadCertificate(true)
+                .build());
+
+        assertThat(broken("certificates-verified"))
+                .containsExactly("c2: r1 was sent a request over connection 4, whose certificate does not verify");
+    }
+
+    @Test
     void malformedAnswerIsTheGatewaysIfTheReplicaWasWell() {
         malformed("c1", 1_000);
         malformed("c2", 20_000);

@@ -35,7 +35,7 @@ final class InterposerTest {
     @BeforeEach
     void start() throws IOException {
         engine = new ScriptedEngine();
-        replica = new Interposer("r", 0, new AtomicLong(), log);
+        replica = new Interposer("r", 0, new AtomicLong(), null, log);
         replica.forwardTo(engine.address());
     }
 

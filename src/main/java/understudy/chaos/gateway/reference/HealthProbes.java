@@ -25,8 +25,8 @@ final class HealthProbes {
         this.upstream = upstream;
     }
 
-    static void start(ActorSystem<?> system, ReplicaBook book, List<URI> replicas) {
-        var probes = new HealthProbes(system, book, new Upstream(system, WrongDecision.NONE));
+    static void start(ActorSystem<?> system, ReplicaBook book, Upstream upstream, List<URI> replicas) {
+        var probes = new HealthProbes(system, book, upstream);
         for (int i = 0; i < replicas.size(); i++) {
             probes.probe(i, replicas.get(i));
         }

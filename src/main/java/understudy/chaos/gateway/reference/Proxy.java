@@ -6,12 +6,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.HttpsConnectionContext;
 import org.apache.pekko.http.javadsl.ServerBinding;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpProtocols;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.stream.javadsl.Flow;
+import org.jspecify.annotations.Nullable;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.SameThread;
 import understudy.chaos.gateway.GatewayUnderTest.Backend;
@@ -29,17 +31,21 @@ final class Proxy {
 
     private final Stopwatch watch = Stopwatch.start();
 
-    Proxy(ActorSystem<?> system, List<Backend> backends, WrongDecision wrong) {
+    private final @Nullable HttpsConnectionContext tls;
+
+    /** @param tls what connections to replicas need, or null for none */
+    Proxy(ActorSystem<?> system, List<Backend> backends, @Nullable HttpsConnectionContext tls, WrongDecision wrong) {
         this.system = system;
         this.wrong = wrong;
         replicas = backends.stream().map(Backend::uri).toList();
         book = new ReplicaBook(replicas.size(), wrong);
-        upstream = new Upstream(system, wrong);
+        this.tls = tls;
+        upstream = new Upstream(system, tls, wrong);
     }
 
     CompletionStage<ServerBinding> bind(int port) {
         if (wrong != WrongDecision.NO_HEALTH_CHECK) {
-            HealthProbes.start(system, book, replicas);
+            HealthProbes.start(system, book, new Upstream(system, tls, WrongDecision.NONE), replicas);
         }
         return Http.get(system).newServerAt("127.0.0.1", port).bindFlow(perConnection());
     }

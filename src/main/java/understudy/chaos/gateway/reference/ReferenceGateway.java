@@ -33,13 +33,18 @@ public record ReferenceGateway(WrongDecision wrong) implements GatewayUnderTest 
                 .withFallback(ConfigFactory.load(loader));
         var system = ActorSystem.create(Behaviors.<Done>empty(), "reference-gateway", config);
         try {
-            var proxy = new Proxy(system, setup.backends(), wrong);
+            var ca = setup.ca();
+            var tls = ca == null ? null : ReplicaTrust.context(ca, wrong);
+            var proxy = new Proxy(system, setup.backends(), tls, wrong);
             proxy.bind(setup.port()).toCompletableFuture().get(START_SECONDS, TimeUnit.SECONDS);
             return new Server(system, URI.create("http://127.0.0.1:" + setup.port()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             system.terminate();
             throw new IOException("interrupted while the gateway was starting", e);
+        } catch (IOException e) {
+            system.terminate();
+            throw e;
         } catch (ExecutionException | TimeoutException e) {
             system.terminate();
             throw new IOException("port " + setup.port() + " cannot be opened: " + e.getMessage(), e);

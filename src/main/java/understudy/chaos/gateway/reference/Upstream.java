@@ -10,6 +10,7 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.ClientTransport;
 import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.HttpsConnectionContext;
 import org.apache.pekko.http.javadsl.OutgoingConnection;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -20,6 +21,7 @@ import org.apache.pekko.stream.javadsl.Keep;
 import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
+import org.jspecify.annotations.Nullable;
 import understudy.api.http.SameThread;
 
 /** Sends requests to replicas, each over a connection of its own. */
@@ -30,6 +32,7 @@ final class Upstream {
     private static final Duration ENDLESS = Duration.ofDays(1);
 
     private final ActorSystem<?> system;
+    private final @Nullable HttpsConnectionContext tls;
     private final WrongDecision wrong;
 
     /**
@@ -40,8 +43,10 @@ final class Upstream {
      */
     record Begun(HttpResponse head, Source<ByteString, NotUsed> body) {}
 
-    Upstream(ActorSystem<?> system, WrongDecision wrong) {
+    /** @param tls what connections need, or null for none */
+    Upstream(ActorSystem<?> system, @Nullable HttpsConnectionContext tls, WrongDecision wrong) {
         this.system = system;
+        this.tls = tls;
         this.wrong = wrong;
     }
 
@@ -67,11 +72,13 @@ final class Upstream {
     private Flow<HttpRequest, HttpResponse, ?> connection(URI replica, SharedKillSwitch kill) {
         var settings =
                 ClientConnectionSettings.create(system.classicSystem()).withTransport(new KillableTransport(kill));
-        return Http.get(system)
+        var connection = Http.get(system)
                 .connectionTo(replica.getHost())
                 .toPort(replica.getPort())
-                .withClientConnectionSettings(settings)
-                .http();
+                .withClientConnectionSettings(settings);
+        return tls == null
+                ? connection.http()
+                : connection.withCustomHttpsConnectionContext(tls).https();
     }
 
     /** TCP connection that ends when told to, in whatever state HTTP is. */

@@ -26,6 +26,10 @@ public enum WrongDecision {
     BUFFERS_STREAMS,
     /** A stream that breaks is ended as if it were whole. */
     SWALLOWS_STREAM_ERRORS,
+    /** A replica is taken for what it says, whatever its certificate is. */
+    TRUSTS_ANY_CERTIFICATE,
+    /** A replica must keep the certificate that it had at first. */
+    PINS_FIRST_CERTIFICATE,
     /** A replica that sends nothing is waited for without a limit. */
     WAITS_FOR_EVER;
 

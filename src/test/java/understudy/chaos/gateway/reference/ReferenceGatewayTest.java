@@ -168,7 +168,7 @@ final class ReferenceGatewayTest {
         try (var free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        var setup = new Setup(port, List.of(one.backend("one"), two.backend("two")), directory);
+        var setup = new Setup(port, List.of(one.backend("one"), two.backend("two")), directory, null);
         var gateway = new ReferenceGateway(wrong).start(setup);
         var health = HttpRequest.newBuilder(gateway.uri().resolve("/health")).build();
         while (HttpClient.newHttpClient()

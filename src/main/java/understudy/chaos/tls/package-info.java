@@ -1,0 +1,5 @@
+/** Certificates of the replicas, made for one run of the conformance kit. */
+@NullMarked
+package understudy.chaos.tls;
+
+import org.jspecify.annotations.NullMarked;
