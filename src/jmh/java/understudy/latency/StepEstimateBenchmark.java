@@ -88,7 +88,17 @@ public class StepEstimateBenchmark {
                 .attention(new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132, 0.02))
                 .elementwise(new Efficiency(1, 1, 2.5))
                 .allReduce(new GpuSpec.AllReduce(8, 324, null))
-                .experts(new GpuSpec.Experts(6, 0.85, 0.85, 0, 0, 0.4, 0, 0.4, 0.4))
+                .experts(GpuSpecExpertsBuilder.builder()
+                        .overheadMicros(6)
+                        .bandwidth(0.85)
+                        .int4Bandwidth(0.85)
+                        .mxfp4Bandwidth(0.85)
+                        .bf16(0.4)
+                        .int4(0.4)
+                        .mxfp4(0.4)
+                        .fp4(0.4)
+                        .skew(1.2)
+                        .build())
                 .build();
     }
 }

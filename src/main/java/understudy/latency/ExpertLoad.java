@@ -1,8 +1,10 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * Load of the GPU that has the most to do for the routed experts of a layer. Which experts a token needs counts as uniform
- * when they are read; how many tokens an expert gets is not: with expert parallelism the layer waits for the busiest GPU.
+ * Load of the GPU that has the most to do for the routed experts of a layer. Experts are read if any token needs them;
+ * with expert parallelism the layer waits for the busiest GPU.
  */
 final class ExpertLoad {
     /**
@@ -12,17 +14,28 @@ final class ExpertLoad {
      */
     private static final double DEVIATION = 2;
 
+    private static final double LARGEST_LOAD = 0.8;
+    private static final int PARTS = 64;
+    private static final int MAX_TOKENS = 32_768;
+
     private final double numExperts;
     private final double expertsPerToken;
     private final double logIdleShare;
+    private final @Nullable KernelTable inUseByTokens;
     private final double imbalance;
 
-    /** Describes the experts of a model that has some. */
-    ExpertLoad(LlmSpec llm, Parallelism parallelism) {
+    /**
+     * Describes the experts of a model that has some.
+     *
+     * @param skew exponent of the power law by which tokens spread over experts, 0 if all are equally likely
+     */
+    ExpertLoad(LlmSpec llm, Parallelism parallelism, double skew) {
         var ffn = llm.feedForward();
         numExperts = ffn.numExperts() * parallelism.shareOfExperts();
         expertsPerToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
         logIdleShare = StrictMath.log1p(-(double) ffn.numExpertsPerToken() / ffn.numExperts());
+        inUseByTokens =
+                skew > 0 ? inUseByTokens(numExperts, (double) ffn.numExpertsPerToken() / ffn.numExperts(), skew) : null;
         imbalance = parallelism.enablesExpertParallel() ? imbalance(ffn.numExperts(), parallelism.numExpertGpus()) : 1;
     }
 
@@ -43,7 +56,42 @@ final class ExpertLoad {
 
     /** Returns how many of a GPU's experts any token of all ranks needs. */
     double expertsInUse(double numGroupTokens) {
-        return numExperts * -StrictMath.expm1(numGroupTokens * logIdleShare);
+        return inUseByTokens == null
+                ? numExperts * -StrictMath.expm1(numGroupTokens * logIdleShare)
+                : Math.min(numExperts, inUseByTokens.micros(numGroupTokens));
+    }
+
+    private static KernelTable inUseByTokens(double numExperts, double shareInUse, double skew) {
+        var table = new KernelTable.Builder();
+        for (int tokens = 1; tokens <= MAX_TOKENS; tokens += Math.max(1, tokens / 16)) {
+            table.add(numExperts * shareInUse(tokens, shareInUse, skew), tokens);
+        }
+        return table.build();
+    }
+
+    /**
+     * Returns the share of experts that any of some tokens needs, if the loads of experts are as AIConfigurator draws them:
+     * from a power law between 1 and 0.8 times the tokens, here at the middles of equally likely parts.
+     *
+     * @param meanShare of an expert in a token
+     */
+    static double shareInUse(int tokens, double meanShare, double skew) {
+        double largest = StrictMath.max(1, LARGEST_LOAD * tokens);
+        var loads = new double[PARTS];
+        double sum = 0;
+        for (int i = 0; i < PARTS; i++) {
+            double share = (i + 0.5) / PARTS;
+            loads[i] = skew == 1
+                    ? StrictMath.pow(largest, share)
+                    : StrictMath.pow(1 - share * (1 - StrictMath.pow(largest, 1 - skew)), 1 / (1 - skew));
+            sum += loads[i];
+        }
+        double inUse = 0;
+        for (double load : loads) {
+            double chance = Math.min(1, meanShare * load * PARTS / sum);
+            inUse += (1 - StrictMath.pow(1 - chance, tokens)) / PARTS;
+        }
+        return inUse;
     }
 
     /**

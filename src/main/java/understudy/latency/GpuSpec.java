@@ -83,24 +83,32 @@ public record GpuSpec(
      *
      * @param overheadMicros fixed time of one of the two products, in microseconds
      * @param bandwidth share of the memory bandwidth for large experts, above 0
-     * @param int4Bandwidth the same for weights of four bits that are multiplied in BF16
+     * @param int4Bandwidth the same for weights of four bits that Marlin's kernels multiply in BF16
+     * @param mxfp4Bandwidth the same for MXFP4 in other kernels, Triton's or FlashInfer's
      * @param idleRows rows that are computed for an expert beyond its tokens, since kernels compute tiles of them
      * @param halfBandwidthBytes weights of an expert that is read at half of that share; smaller ones are read slower
      * @param bf16 share of the BF16 rate
      * @param fp8 the same for FP8; 0 if it gains what dense products gain
-     * @param int4 the same for weights of four bits that are multiplied in BF16
+     * @param int4 the same for weights of four bits that Marlin's kernels multiply in BF16
+     * @param mxfp4 the same for MXFP4 in other kernels, Triton's or FlashInfer's
      * @param fp4 the same for products in FP4
+     * @param skew exponent of the power law by which tokens spread over experts in the measurements of these figures; 0 if
+     *     all experts are equally likely
      */
+    @RecordBuilder
     public record Experts(
             double overheadMicros,
             double bandwidth,
             double int4Bandwidth,
+            double mxfp4Bandwidth,
             double idleRows,
             double halfBandwidthBytes,
             double bf16,
             double fp8,
             double int4,
-            double fp4) {}
+            double mxfp4,
+            double fp4,
+            double skew) {}
 
     /**
      * An exchange between GPUs, in a ring.
@@ -153,7 +161,7 @@ public record GpuSpec(
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {
             case FP32 -> gemm.compute * flopPerMicro() / 2;
-            case BF16, INT4, MXFP4 -> gemm.compute * flopPerMicro();
+            case BF16, INT4, MXFP4, MXFP4_MARLIN -> gemm.compute * flopPerMicro();
             case NVFP4 ->
                 fp4Tflops > 0
                         ? fp4Gemm.compute * fp4Tflops * FLOP_PER_MICRO_AND_TFLOPS
@@ -183,12 +191,14 @@ public record GpuSpec(
 
     /** Returns the share of the memory bandwidth at which large experts of a format are read. */
     double expertBandwidth(WeightFormat format) {
+        if (format == WeightFormat.MXFP4) {
+            return experts.mxfp4Bandwidth;
+        }
         return format.hasFourBits() && !computesExpertsIn4Bits(format) ? experts.int4Bandwidth : experts.bandwidth;
     }
 
-    /** Where there is FP4, MXFP4 experts are multiplied by MXFP8, in kernels of the same kind. */
     private boolean computesExpertsIn4Bits(WeightFormat format) {
-        return fp4Tflops > 0 && (format == WeightFormat.NVFP4 || format == WeightFormat.MXFP4);
+        return fp4Tflops > 0 && format == WeightFormat.NVFP4;
     }
 
     /** Returns the operations per microsecond that experts reach in a format. */
@@ -198,7 +208,8 @@ public record GpuSpec(
                 * switch (format) {
                     case FP32, BF16 -> experts.bf16 * gain;
                     case FP8, FP8_BLOCK -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
-                    case INT4, MXFP4, NVFP4 -> computesExpertsIn4Bits(format) ? experts.fp4 : experts.int4;
+                    case MXFP4 -> experts.mxfp4;
+                    case INT4, MXFP4_MARLIN, NVFP4 -> computesExpertsIn4Bits(format) ? experts.fp4 : experts.int4;
                 };
     }
 }

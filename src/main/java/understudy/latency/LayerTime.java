@@ -36,7 +36,7 @@ public final class LayerTime {
         var format = llm.expertWeights();
         expertUp = Gemm.ofExperts(gpu, format, perToken, ffn.numUpMatrices() * width, llm.hiddenSize());
         expertDown = Gemm.ofExperts(gpu, format, perToken, llm.hiddenSize(), width);
-        experts = new ExpertLoad(llm, parallelism);
+        experts = new ExpertLoad(llm, parallelism, gpu.experts().skew());
         fixedMicros = gpu.elementwise().overheadMicros() * numElementwiseKernels();
         double bytesPerMicro = gpu.elementwise().bandwidth() * gpu.bytesPerMicro();
         perTokenMicros = elementwiseBytes() / bytesPerMicro;

@@ -48,7 +48,7 @@ public final class ProfiledLatency implements LatencyModel {
         this.llm = llm;
         this.parallelism = parallelism;
         exchange = new ExchangeTime(llm, parallelism, gpu == null ? GpuSpec.AllReduce.NONE : gpu.allReduce());
-        expertLoad = tables.experts() == null ? null : new ExpertLoad(llm, parallelism);
+        expertLoad = tables.experts() == null ? null : new ExpertLoad(llm, parallelism, 0);
         this.host = host;
         layerKernels = kernels(PER_LAYER::contains);
         otherKernels = kernels(name -> !PER_LAYER.contains(name) && !name.equals(LAYER_NORM));

@@ -14,6 +14,8 @@ public enum WeightFormat {
     INT4(0.53),
     /** Four-bit floats and a scale of eight bits for every 32 of them; dense products count as multiplied in BF16. */
     MXFP4(0.53),
+    /** MXFP4 whose experts Marlin's kernels multiply in BF16, as with {@code VLLM_MXFP4_USE_MARLIN=1} of vLLM. */
+    MXFP4_MARLIN(0.53),
     /** Four-bit floats and a scale of eight bits for every 16 of them, multiplied in FP4 where the GPU can, else in BF16. */
     NVFP4(0.5625);
 
@@ -35,7 +37,7 @@ public enum WeightFormat {
 
     /** Returns whether a weight takes four bits beside scales. */
     boolean hasFourBits() {
-        return this == INT4 || this == MXFP4 || this == NVFP4;
+        return this == INT4 || this == MXFP4 || this == MXFP4_MARLIN || this == NVFP4;
     }
 
     /** Returns the bytes per weight of what is never quantized: embeddings, head and router. */

@@ -122,14 +122,14 @@ public record Deployment(
         var spec = file.spec();
         var weights = LlmFile.format(latency, "dtype", spec.weights());
         boolean isAsStored = latency.text("dtype").equals("auto");
-        return isAsStored
-                ? file
-                : new LlmFile(
-                        spec.withAllWeights(weights),
-                        file.status(),
-                        file.paramsBillion(),
-                        file.hasLoraEmbeddings(),
-                        file.source());
+        var served = isAsStored ? spec : spec.withAllWeights(weights);
+        boolean usesMarlin = served.expertWeights() == WeightFormat.MXFP4 && latency.bool("mxfp4-use-marlin");
+        return new LlmFile(
+                usesMarlin ? served.withExpertWeights(WeightFormat.MXFP4_MARLIN) : served,
+                file.status(),
+                file.paramsBillion(),
+                file.hasLoraEmbeddings(),
+                file.source());
     }
 
     /** Returns the device from which the time of a step follows. */

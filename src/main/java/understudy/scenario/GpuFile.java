@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.GpuSpecBuilder;
+import understudy.latency.GpuSpecExpertsBuilder;
 import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
 import understudy.settings.Defaults;
@@ -125,16 +126,21 @@ public record GpuFile(
         double bf16 = experts.positive("compute-efficiency");
         double int4 = orElse(experts, "int4-compute-efficiency", bf16);
         double bandwidth = orElse(experts, "bandwidth-efficiency", gemmBandwidth);
-        return new GpuSpec.Experts(
-                overhead(experts),
-                bandwidth,
-                orElse(experts, "int4-bandwidth-efficiency", bandwidth),
-                experts.number("idle-rows", 0, MAX),
-                experts.number("half-bandwidth-mb", 0, MAX) * BYTES_PER_MB,
-                bf16,
-                experts.number("fp8-compute-efficiency", 0, MAX),
-                int4,
-                orElse(experts, "fp4-compute-efficiency", int4));
+        double int4Bandwidth = orElse(experts, "int4-bandwidth-efficiency", bandwidth);
+        return GpuSpecExpertsBuilder.builder()
+                .overheadMicros(overhead(experts))
+                .bandwidth(bandwidth)
+                .int4Bandwidth(int4Bandwidth)
+                .mxfp4Bandwidth(orElse(experts, "mxfp4-bandwidth-efficiency", int4Bandwidth))
+                .idleRows(experts.number("idle-rows", 0, MAX))
+                .halfBandwidthBytes(experts.number("half-bandwidth-mb", 0, MAX) * BYTES_PER_MB)
+                .bf16(bf16)
+                .fp8(experts.number("fp8-compute-efficiency", 0, MAX))
+                .int4(int4)
+                .mxfp4(orElse(experts, "mxfp4-compute-efficiency", int4))
+                .fp4(orElse(experts, "fp4-compute-efficiency", int4))
+                .skew(experts.number("skew", 0, MAX))
+                .build();
     }
 
     /** Returns a share, or another one if it is 0. */

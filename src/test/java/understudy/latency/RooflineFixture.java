@@ -31,7 +31,16 @@ final class RooflineFixture {
                         full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead))
                 .elementwise(full)
                 .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
-                .experts(new GpuSpec.Experts(overheadMicros, 1, 1, 0, 0, 1, 0, 1, 1))
+                .experts(GpuSpecExpertsBuilder.builder()
+                        .overheadMicros(overheadMicros)
+                        .bandwidth(1)
+                        .int4Bandwidth(1)
+                        .mxfp4Bandwidth(1)
+                        .bf16(1)
+                        .int4(1)
+                        .mxfp4(1)
+                        .fp4(1)
+                        .build())
                 .build();
     }
 

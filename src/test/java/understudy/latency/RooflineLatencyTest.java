@@ -83,7 +83,16 @@ final class RooflineLatencyTest {
     /** 8 x 10 weights of two bytes, and half of 80 bytes: 200 bytes at 1 KB/us; four bits are read at half the rate. */
     @Test
     void smallExperts_areReadSlower_andThoseOfFourBitsByThemselves() {
-        var gpu = GPU.withExperts(new GpuSpec.Experts(0, 1, 0.5, 0, 80, 1, 0, 0.25, 4));
+        var gpu = GPU.withExperts(GpuSpecExpertsBuilder.builder()
+                .bandwidth(1)
+                .int4Bandwidth(0.5)
+                .mxfp4Bandwidth(0.25)
+                .halfBandwidthBytes(80)
+                .bf16(1)
+                .int4(0.25)
+                .mxfp4(0.5)
+                .fp4(4)
+                .build());
 
         assertThat(Gemm.ofExperts(gpu, WeightFormat.BF16, 2, 8, 10).weightMicros())
                 .isCloseTo(0.2, within(EXACT));
@@ -91,6 +100,11 @@ final class RooflineLatencyTest {
         var int4 = Gemm.ofExperts(gpu, WeightFormat.INT4, 2, 8, 10);
         assertThat(int4.weightMicros()).isCloseTo(0.1648, within(EXACT));
         assertThat(int4.computeMicros()).isCloseTo(1.28e-3, within(EXACT));
+        // Triton's kernels read MXFP4 at a quarter and multiply it at half of the rate, and Marlin's do as with INT4.
+        var mxfp4 = Gemm.ofExperts(gpu, WeightFormat.MXFP4, 2, 8, 10);
+        assertThat(mxfp4.weightMicros()).isCloseTo(0.3296, within(EXACT));
+        assertThat(mxfp4.computeMicros()).isCloseTo(0.64e-3, within(EXACT));
+        assertThat(Gemm.ofExperts(gpu, WeightFormat.MXFP4_MARLIN, 2, 8, 10)).isEqualTo(int4);
         // A GPU with FP4 multiplies NVFP4 at its own rate, and reads it as other formats: 80 x 0.5625 and 40 bytes.
         var nvfp4 = Gemm.ofExperts(gpu.withFp4Tflops(4), WeightFormat.NVFP4, 2, 8, 10);
         assertThat(nvfp4.weightMicros()).isCloseTo(0.085, within(EXACT));
@@ -100,11 +114,22 @@ final class RooflineLatencyTest {
     /** 100 tokens have 2 of 8 experts each, and all are in use: 10 rows more for each of 8 are those of 40 tokens. */
     @Test
     void idleRows_areComputed_butNoMoreThanTokens() {
-        var load = new ExpertLoad(experts(), Parallelism.ofTensors(1));
+        var load = new ExpertLoad(experts(), Parallelism.ofTensors(1), 0);
 
         assertThat(load.computedTokens(100, 8, 10)).isCloseTo(140, within(EXACT));
         assertThat(load.computedTokens(20, 8, 10)).isCloseTo(40, within(EXACT));
         assertThat(load.computedTokens(20, 8, 0)).isEqualTo(20);
+    }
+
+    /**
+     * One token needs 2 of 8 experts whatever the law. 64 tokens of which each needs 1 of 32 need 1 - (31/32)^64 of them if
+     * all are equally likely, and fewer if they are not; a million need all.
+     */
+    @Test
+    void skew_leavesExpertsUnread() {
+        assertThat(ExpertLoad.shareInUse(1, 0.25, 1.2)).isCloseTo(0.25, within(EXACT));
+        assertThat(ExpertLoad.shareInUse(64, 0.03125, 1.2)).isLessThan(0.9 * (1 - StrictMath.pow(1 - 0.03125, 64)));
+        assertThat(ExpertLoad.shareInUse(1_000_000, 0.25, 1.2)).isCloseTo(1, within(1e-3));
     }
 
     /** 4 TFLOP/s at half efficiency are 2 x 10^6 operations per us, and without FP4 it is BF16's 10^6. */

@@ -31,6 +31,7 @@ public final class CellScenario {
     private static final Pattern FOUR_BIT_INTEGERS = Pattern.compile("int4");
     private static final Pattern FP8 = Pattern.compile("fp8");
     private static final Pattern BLACKWELL = Pattern.compile("^g?b[23]00");
+    private static final Pattern HOPPER = Pattern.compile("^h[12]00");
     private static final Pattern FEW_BITS = Pattern.compile("fp[48]");
     private static final Pattern SIXTEEN_BITS = Pattern.compile("bf16|bfloat16|fp16|float16");
 
@@ -101,8 +102,8 @@ public final class CellScenario {
         var llm = model(setup.model());
         llm.ifPresent(file -> all.put("latency.llm", file.text("name")));
         all.putAll(formats(setup, llm));
-        if (engineKind().equals(VLLM) && isOnBlackwell(setup)) {
-            all.putAll(onBlackwell(setup));
+        if (engineKind().equals(VLLM)) {
+            all.putAll(isOnBlackwell(setup) ? onBlackwell(setup) : onHopper(setup));
         }
         all.putAll(parallelism(setup, llm));
         return files.load(scenario, all);
@@ -173,6 +174,20 @@ public final class CellScenario {
             putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
         } else if (isOf(setup, "llama")) {
             putIfDefault(all, "engine", "cudagraph-mode", "full-decode-only");
+        }
+        return all;
+    }
+
+    /**
+     * Returns the same on Hopper: gpt-oss's start command there ({@code gptoss_fp4_h200_slurm.sh} of InferenceMAX) has Marlin's
+     * kernels for its experts.
+     */
+    private Map<String, String> onHopper(MeasuredSetup setup) {
+        var all = new LinkedHashMap<String, String>();
+        if (isOf(setup, "gpt-oss")
+                && HOPPER.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find()) {
+            putIfDefault(all, "latency", "mxfp4-use-marlin", "true");
+            putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
         }
         return all;
     }

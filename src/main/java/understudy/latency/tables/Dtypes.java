@@ -20,7 +20,7 @@ final class Dtypes {
             case FP8 -> Optional.of(FP8);
             case FP8_BLOCK -> Optional.of(FP8_BLOCK);
             case NVFP4 -> Optional.of("nvfp4");
-            case FP32, INT4, MXFP4 -> Optional.empty();
+            case FP32, INT4, MXFP4, MXFP4_MARLIN -> Optional.empty();
         };
     }
 
@@ -28,7 +28,7 @@ final class Dtypes {
     static Optional<String> ofExperts(WeightFormat format) {
         return switch (format) {
             case INT4 -> Optional.of("int4_wo");
-            case MXFP4 -> Optional.of(MXFP4);
+            case MXFP4, MXFP4_MARLIN -> Optional.of(MXFP4);
             case FP32, BF16, FP8, FP8_BLOCK, NVFP4 -> ofLinear(format);
         };
     }

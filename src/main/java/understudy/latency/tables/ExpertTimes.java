@@ -5,6 +5,7 @@ import static understudy.latency.StepExecution.VLLM;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.LayerTime;
@@ -18,6 +19,7 @@ import understudy.latency.WeightFormat;
  * @param maxTokens most tokens that were measured, infinite for formulas
  */
 record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
+    private static final String KERNEL = "kernel_source";
     private static final Set<String> COLUMNS = Set.of(
             "moe_dtype",
             "distribution",
@@ -27,10 +29,10 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
             "num_experts",
             "moe_tp_size",
             "moe_ep_size",
-            "num_tokens");
-    private static final double LEAST_LIKENESS = 0.8;
-
-    private static final double MULTIPLE = 256;
+            "num_tokens",
+            KERNEL);
+    private static final double LEAST_LIKENESS = 0.75;
+    private static final String MARLIN = "marlin";
 
     private static final String SETTING = "moe";
     private static final String SKEW = "experts' skew " + Ingredients.DISTRIBUTION + ": empirical";
@@ -46,16 +48,12 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
             return hiddenSize * interSize;
         }
 
-        /**
-         * Returns the weights of all experts, each in so many parts, as FlashInfer's kernels have them: inputs and outputs
-         * of a part are multiples of 256 ({@code mxfp4.py} of vLLM).
-         */
-        double storedWeights(int numParts) {
-            return padded(hiddenSize) * padded(interSize / numParts) * numParts * numExperts;
-        }
-
-        private static double padded(double size) {
-            return MULTIPLE * Math.ceil(size / MULTIPLE);
+        /** Returns the weights of all experts, each in so many parts, as kernels store them. */
+        double storedWeights(int numParts, Padding padding) {
+            return Padding.up(hiddenSize, padding.hidden)
+                    * Padding.up(interSize / numParts, padding.inter)
+                    * numParts
+                    * numExperts;
         }
 
         double tokensPerExpert() {
@@ -82,14 +80,37 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
         }
     }
 
+    /**
+     * Multiples that kernels need the sizes of a part of an expert to be ({@code mxfp4.py} of vLLM).
+     *
+     * @param hidden of its inputs
+     * @param inter of its width
+     */
+    private record Padding(double hidden, double inter) {
+        static final Padding FLASHINFER = new Padding(256, 256);
+        static final Padding MARLIN = new Padding(256, 128);
+
+        static double up(double size, double multiple) {
+            return multiple * Math.ceil(size / multiple);
+        }
+    }
+
     private record Found(Curve curve, boolean isOfVllm) {}
 
     /** Returns the times that tables have, or those of the formulas. */
     static ExpertTimes of(TableChoice choice, GpuData gpu, Placement at, LayerTime roofline) {
         String dtype = Dtypes.ofExperts(at.llm().expertWeights()).orElse("");
+        if (at.llm().expertWeights() == WeightFormat.MXFP4_MARLIN) {
+            var times = byMostAlike(choice, at, dtype, MARLIN, Padding.MARLIN);
+            if (times != null) {
+                return times;
+            }
+            choice.addMissing(SETTING, "Marlin's kernels of experts in " + dtype);
+            return new ExpertTimes(roofline::expertMicros, Double.POSITIVE_INFINITY);
+        }
         if (at.llm().expertWeights() == WeightFormat.MXFP4
                 && at.mxfp4Activations().areMxfp8(gpu)) {
-            var times = withMxfp8Activations(choice, at);
+            var times = byMostAlike(choice, at, Dtypes.MXFP4_MXFP8, "", Padding.FLASHINFER);
             if (times != null) {
                 return times;
             }
@@ -115,7 +136,7 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
         }
         var curve = found.curve;
         choice.note(SKEW);
-        if (!gpu.isHopper() || !found.isOfVllm || !Ingredients.needsExpertFactor(dtype)) {
+        if (!gpu.isHopper() || !found.isOfVllm || !dtype.equals(Dtypes.FP8_BLOCK)) {
             return new ExpertTimes(curve, curve.max());
         }
         choice.note("experts in " + dtype + " x 1 at 256 to x 1.7 from 1024 tokens on: empirical, on Hopper");
@@ -124,30 +145,37 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
     }
 
     /**
-     * Returns times of MXFP4 weights with MXFP8 activations: of the model's experts, or else of those that are most
-     * alike, at as many tokens for each expert. What exceeds the least time that was measured goes by the weights of all,
-     * padded as the kernel has them.
+     * Returns times of MXFP4 experts in kernels of a kind: of the model's experts, or else of those that are most alike, at
+     * as many tokens for each expert. What exceeds the least time that was measured goes by the weights of all, padded as
+     * the kernels have them; the least time of kernels with a name goes by the number of experts.
+     *
+     * @param kernel part of the kernels' names, empty for all
      */
-    private static @Nullable ExpertTimes withMxfp8Activations(TableChoice choice, Placement at) {
+    private static @Nullable ExpertTimes byMostAlike(
+            TableChoice choice, Placement at, String dtype, String kernel, Padding padding) {
         var wanted = shape(at);
-        String what = wanted + " in " + Dtypes.MXFP4_MXFP8;
-        return choice.find(new TableChoice.Part(SETTING, "moe", "moe", what, Dtypes.MXFP4_MXFP8), file -> {
-            var rows = rows(file.path(), Dtypes.MXFP4_MXFP8, at);
+        String what = wanted + " in " + dtype + (kernel.isEmpty() ? "" : ", " + kernel);
+        return choice.find(new TableChoice.Part(SETTING, "moe", "moe", what, dtype), file -> {
+            var all = ofDtype(file.path(), dtype).containing(KERNEL, kernel);
+            var rows = ofRank(all, at);
             var like = mostAlike(rows, wanted);
             var curve = like == null ? null : like.in(rows).curve("num_tokens");
             if (like == null || curve == null) {
                 return null;
             }
             choice.note(SKEW);
-            double fixed = leastMicros(like.in(ofDtype(file.path(), Dtypes.MXFP4_MXFP8)));
+            double likeFixed = leastMicros(like.in(all));
+            double fixed = kernel.isEmpty()
+                    ? likeFixed
+                    : leastMicros(withDistribution(file.path()).containing(KERNEL, kernel), wanted.numExperts);
             double tokens = wanted.tokensPerExpert() / like.tokensPerExpert();
             int numParts = at.expertTensorSize();
-            double weights = wanted.storedWeights(numParts) / like.storedWeights(numParts);
+            double weights = wanted.storedWeights(numParts, padding) / like.storedWeights(numParts, padding);
             if (!like.equals(wanted)) {
                 choice.note(what + ": by the times of " + like + " at as many tokens each");
             }
             return new ExpertTimes(
-                    n -> fixed + weights * (curve.applyAsDouble(n * tokens) - fixed), curve.max() / tokens);
+                    n -> fixed + weights * (curve.applyAsDouble(n * tokens) - likeFixed), curve.max() / tokens);
         });
     }
 
@@ -174,13 +202,31 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
         return least[0];
     }
 
+    /** Returns the least time with so many experts, which lies on a line through those with the fewest and the most. */
+    private static double leastMicros(Rows rows, double numExperts) {
+        var least = new TreeMap<Double, Double>();
+        rows.forEach(row -> least.merge(row.number("num_experts"), row.micros(), Math::min));
+        var fewest = least.firstEntry();
+        var most = least.lastEntry();
+        double perExpert = fewest.equals(most)
+                ? 0
+                : Math.max(0, (most.getValue() - fewest.getValue()) / (most.getKey() - fewest.getKey()));
+        return Math.max(0, fewest.getValue() + perExpert * (numExperts - fewest.getKey()));
+    }
+
     private static Rows ofDtype(Path file, String dtype) {
-        return Rows.read(file, COLUMNS).where("moe_dtype", dtype).where("distribution", Ingredients.DISTRIBUTION);
+        return withDistribution(file).where("moe_dtype", dtype);
+    }
+
+    private static Rows withDistribution(Path file) {
+        return Rows.read(file, COLUMNS).where("distribution", Ingredients.DISTRIBUTION);
     }
 
     private static Rows rows(Path file, String dtype, Placement at) {
-        return ofDtype(file, dtype)
-                .where("moe_tp_size", at.expertTensorSize())
-                .where("moe_ep_size", at.expertParallelSize());
+        return ofRank(ofDtype(file, dtype), at);
+    }
+
+    private static Rows ofRank(Rows rows, Placement at) {
+        return rows.where("moe_tp_size", at.expertTensorSize()).where("moe_ep_size", at.expertParallelSize());
     }
 }

@@ -1,7 +1,5 @@
 package understudy.latency.tables;
 
-import java.util.List;
-
 /** Constants that tables do not hold, or hold wrongly, fitted once on the serving results of four models on H200. */
 final class Ingredients {
     /** Fixed time of an element-wise kernel. */
@@ -19,14 +17,9 @@ final class Ingredients {
 
     private Ingredients() {}
 
-    /** Returns how much longer than measured experts take on Hopper in some formats; why is not known. */
+    /** Returns how much longer than measured experts in FP8 blocks take on Hopper; why is not known. */
     static double hopperExpertFactor(double tokens) {
         double share = (tokens - EXPERT_FACTOR_FROM_TOKENS) / (EXPERT_FACTOR_TO_TOKENS - EXPERT_FACTOR_FROM_TOKENS);
         return 1 + (EXPERT_FACTOR - 1) * Math.min(1, Math.max(0, share));
-    }
-
-    /** Returns whether experts of a format take longer on Hopper than measured. */
-    static boolean needsExpertFactor(String dtype) {
-        return List.of(Dtypes.FP8_BLOCK, Dtypes.MXFP4).contains(dtype);
     }
 }

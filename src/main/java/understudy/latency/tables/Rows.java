@@ -45,6 +45,16 @@ final class Rows {
         return new Rows(table, isWanted.and(row -> number(column, row) == number));
     }
 
+    /** Returns the rows whose text in a column has a part, all of them if that is empty. */
+    Rows containing(String column, String part) {
+        return part.isEmpty()
+                ? this
+                : new Rows(
+                        table,
+                        isWanted.and(row ->
+                                table.has(column) && table.text(column, row).contains(part)));
+    }
+
     void forEach(Consumer<Row> action) {
         for (int row = 0; row < table.numRows(); row++) {
             if (isWanted.test(row)) {

@@ -63,11 +63,15 @@ final class ExpertTimesTest {
     }
 
     private ExpertTimes times(int smVersion, Mxfp4Activations activations) {
+        return times(LLM, smVersion, activations);
+    }
+
+    private ExpertTimes times(LlmSpec llm, int smVersion, Mxfp4Activations activations) {
         folder.setSmVersion(smVersion);
         var database = folder.database();
         choice = new TableChoice(database, TableFolder.GPU, Map.of(), StepExecution.VLLM);
-        var placement = new Placement(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
-        var roofline = new LayerTime(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1));
+        var placement = new Placement(llm, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
+        var roofline = new LayerTime(llm, TableFolder.GPU_SPEC, Parallelism.ofTensors(1));
         return ExpertTimes.of(choice, database.gpu(TableFolder.GPU), placement, roofline);
     }
 
@@ -106,6 +110,30 @@ final class ExpertTimesTest {
                 .isEqualTo(90);
         assertThat(times(AMPERE, Mxfp4Activations.MXFP8).micros().applyAsDouble(10))
                 .isNotEqualTo(90);
+    }
+
+    /**
+     * Marlin's kernels of 8 and 16 experts take 40 and 60 us at least, so that those of 4 take 30. 10 tokens of 4 experts are
+     * 20 of 8, whose 100 us beyond the least go by the weights, half as many: 30 + 0.5 x 100 us.
+     */
+    @Test
+    void marlinsKernels_haveALeastTimeByTheNumberOfExperts() {
+        double[][] rows = {
+            {64, 40, 1, 8, 1, 1, 2}, {64, 40, 1, 8, 1, 1, 20}, {64, 400, 1, 16, 1, 1, 2}, {64, 400, 1, 16, 1, 1, 20}
+        };
+        folder.table(
+                "moe",
+                "0.25.0",
+                "moe",
+                Map.of("moe_dtype", "w4a16_mxfp4", "distribution", "power_law_1.2", "kernel_source", "vllm_marlin_moe"),
+                COLUMNS,
+                rows,
+                row -> row[3] == 16 ? 0.060 : row[6] == 2 ? 0.040 : 0.140);
+
+        var times = times(LLM.withExpertWeights(WeightFormat.MXFP4_MARLIN), AMPERE, Mxfp4Activations.AUTO);
+
+        assertThat(times.micros().applyAsDouble(10)).isCloseTo(80, within(1e-9));
+        assertThat(times.micros().applyAsDouble(1)).isCloseTo(30, within(1e-9));
     }
 
     /** Experts of 64 x 20 have 0.63 of the weights of the model's, too few to stand for them. */

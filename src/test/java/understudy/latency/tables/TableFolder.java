@@ -13,6 +13,7 @@ import java.util.stream.DoubleStream;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.GpuSpecBuilder;
+import understudy.latency.GpuSpecExpertsBuilder;
 import understudy.parquet.ParquetBytes;
 
 /** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, of Ampere. */
@@ -32,7 +33,15 @@ final class TableFolder {
             .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
             .elementwise(EFFICIENCY)
             .allReduce(new GpuSpec.AllReduce(1, 1, null))
-            .experts(new GpuSpec.Experts(0, 1, 1, 0, 0, 1, 0, 1, 1))
+            .experts(GpuSpecExpertsBuilder.builder()
+                    .bandwidth(1)
+                    .int4Bandwidth(1)
+                    .mxfp4Bandwidth(1)
+                    .bf16(1)
+                    .int4(1)
+                    .mxfp4(1)
+                    .fp4(1)
+                    .build())
             .build();
 
     private final Path root;
