@@ -5,9 +5,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +15,6 @@ import understudy.chaos.gateway.CommandGateway;
 import understudy.chaos.gateway.GatewayUnderTest;
 import understudy.chaos.gateway.RunningGateway;
 import understudy.chaos.gateway.reference.ReferenceGateway;
-import understudy.chaos.gateway.reference.WrongDecision;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 
@@ -83,15 +80,12 @@ final class ChaosTarget {
     }
 
     private static GatewayUnderTest reference(String name) {
-        Map<String, WrongDecision> known = new LinkedHashMap<>();
-        for (var wrong : WrongDecision.values()) {
-            known.put(wrong == WrongDecision.NONE ? REFERENCE : REFERENCE + ":" + wrong.text(), wrong);
-        }
-        var wrong = known.get(name);
-        if (wrong == null) {
+        var known = ReferenceGateway.byName();
+        var gateway = known.get(name);
+        if (gateway == null) {
             throw new ScenarioException("TARGET is \"" + name + "\"" + meant(name, new TreeSet<>(known.keySet())));
         }
-        return new ReferenceGateway(wrong);
+        return gateway;
     }
 
     private static URI address(String text) {

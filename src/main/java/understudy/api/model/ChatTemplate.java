@@ -13,6 +13,11 @@ public interface ChatTemplate {
         return chat -> texts.render(chat).withMedia();
     }
 
+    /** Returns what stands in for the template of a model that has none. */
+    static ChatTemplate ofMarks(Tokenizer tokenizer) {
+        return new MarkedTemplate(tokenizer);
+    }
+
     /** Returns the prompt; fails with an answer to the client if the conversation does not suit the template. */
     PromptText render(ChatPrompt chat);
 }

@@ -35,6 +35,15 @@ record PromptText(Prompt prompt, String model, boolean isStreamed) {
                 json.path("stream").asBoolean());
     }
 
+    /** Reads the body of a request, with the tokens that the replicas count. */
+    static PromptText exactly(byte[] body, ChatTokens tokens) {
+        var json = tree(body);
+        return new PromptText(
+                tokens.prompt(json),
+                json.path("model").asText(),
+                json.path("stream").asBoolean());
+    }
+
     /** Returns a number that is the same for prompts with the same beginning. */
     int session() {
         int hash = 0;

@@ -67,12 +67,12 @@ final class ProxiedCall implements ClientConnection.Exchange {
                 .withMethod(request.method())
                 .addHeaders(passedOn(request.getHeaders()))
                 .withEntity(request.entity());
-        prompt = PromptText.of(body.toArray(), proxy.wrong == WrongDecision.PREFIXES_BY_CHARACTERS);
+        prompt = proxy.prompt(body.toArray());
         sinceNanos = proxy.nowNanos();
     }
 
     CompletionStage<HttpResponse> start() {
-        next();
+        proxy.whenInformed().whenComplete((done, failure) -> next());
         return answer;
     }
 

@@ -1,6 +1,7 @@
 package understudy.chaos.gateway.reference;
 
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -20,7 +21,7 @@ import understudy.chaos.gateway.GatewayUnderTest.Backend;
 import understudy.runtime.Stopwatch;
 
 /** HTTP side of the gateway: one {@link ProxiedCall} for each request. */
-final class Proxy {
+final class Proxy implements AutoCloseable {
     private static final long BODY_MILLIS = 10_000;
 
     final ActorSystem<?> system;
@@ -30,24 +31,72 @@ final class Proxy {
     final List<URI> replicas;
 
     private final Stopwatch watch = Stopwatch.start();
+    private final @Nullable Signals signals;
 
     private final @Nullable HttpsConnectionContext tls;
 
+    /** Sources of an informed gateway. */
+    private record Signals(ChatTokens tokens, MetricsScrapes metrics, KvEventSubscriber events) {}
+
     /** @param tls what connections to replicas need, or null for none */
-    Proxy(ActorSystem<?> system, List<Backend> backends, @Nullable HttpsConnectionContext tls, WrongDecision wrong) {
+    Proxy(
+            ActorSystem<?> system,
+            List<Backend> backends,
+            @Nullable HttpsConnectionContext tls,
+            boolean isInformed,
+            WrongDecision wrong) {
         this.system = system;
         this.wrong = wrong;
         replicas = backends.stream().map(Backend::uri).toList();
-        book = new ReplicaBook(replicas.size(), wrong);
+        book = new ReplicaBook(replicas.size(), isInformed, wrong);
         this.tls = tls;
-        upstream = new Upstream(system, tls, wrong);
+        // Whoever waits for metrics waits for nothing else.
+        upstream = new Upstream(system, tls, wrong == WrongDecision.WAITS_FOR_METRICS ? WrongDecision.NONE : wrong);
+        signals = isInformed ? signals(backends) : null;
+    }
+
+    private Signals signals(List<Backend> backends) {
+        List<@Nullable URI> events = new ArrayList<>();
+        backends.forEach(backend -> events.add(backend.kvEvents()));
+        return new Signals(
+                new ChatTokens(),
+                new MetricsScrapes(
+                        system,
+                        replicas,
+                        new Upstream(system, tls, wrong),
+                        (text, replica) -> book.onScraped(replica, text, nowNanos())),
+                new KvEventSubscriber(events, (batch, replica) -> book.onKvEvents(replica, batch, nowNanos())));
     }
 
     CompletionStage<ServerBinding> bind(int port) {
         if (wrong != WrongDecision.NO_HEALTH_CHECK) {
             HealthProbes.start(system, book, new Upstream(system, tls, WrongDecision.NONE), replicas);
         }
+        if (signals != null) {
+            signals.metrics.start();
+        }
         return Http.get(system).newServerAt("127.0.0.1", port).bindFlow(perConnection());
+    }
+
+    /** Reads the body of a request. */
+    PromptText prompt(byte[] body) {
+        return signals == null
+                ? PromptText.of(body, wrong == WrongDecision.PREFIXES_BY_CHARACTERS)
+                : PromptText.exactly(body, signals.tokens);
+    }
+
+    /** Completes when a replica may be chosen for a call that has come. */
+    CompletionStage<Void> whenInformed() {
+        return wrong == WrongDecision.WAITS_FOR_METRICS && signals != null
+                ? signals.metrics.once()
+                : CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void close() {
+        if (signals != null) {
+            signals.events.close();
+        }
     }
 
     /** Returns the time since the start. */

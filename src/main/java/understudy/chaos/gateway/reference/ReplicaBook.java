@@ -3,8 +3,11 @@ package understudy.chaos.gateway.reference;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
@@ -37,6 +40,7 @@ final class ReplicaBook {
 
     private final ClusterView view = new ClusterView();
     private final RoutingPolicy policy;
+    private final List<ReplicaSignals> signals;
     private final WrongDecision wrong;
     private final int numReplicas;
     private final boolean[] isWell;
@@ -50,7 +54,7 @@ final class ReplicaBook {
     /** A model that a replica did not have. */
     private record Lack(int replica, String model) {}
 
-    ReplicaBook(int numReplicas, WrongDecision wrong) {
+    ReplicaBook(int numReplicas, boolean isInformed, WrongDecision wrong) {
         this.numReplicas = numReplicas;
         this.wrong = wrong;
         isWell = new boolean[numReplicas];
@@ -61,9 +65,14 @@ final class ReplicaBook {
         for (int i = 0; i < numReplicas; i++) {
             view.addReplica();
         }
-        policy = policy(wrong)
-                .create(new RoutingPolicyFactory.Cluster(
-                        new Xxh3BlockHasher(BLOCK_TOKENS), numReplicas, MAX_MODEL_LEN, new RandomStreams(1)));
+        signals = Stream.generate(() -> new ReplicaSignals(wrong))
+                .limit(numReplicas)
+                .toList();
+        policy = isInformed
+                ? new InformedPolicy(signals)
+                : policy(wrong)
+                        .create(new RoutingPolicyFactory.Cluster(
+                                new Xxh3BlockHasher(BLOCK_TOKENS), numReplicas, MAX_MODEL_LEN, new RandomStreams(1)));
     }
 
     /** A threshold in tokens lets more prompts follow the cache if characters are counted instead. */
@@ -94,7 +103,12 @@ final class ReplicaBook {
         view.setNow(nowNanos);
         for (int i = 0; i < numReplicas; i++) {
             view.setReady(i, isWell[i]);
-            view.setEjected(i, tried.get(i) || isAlone(i, nowNanos) || lacks(i, prompt.model(), nowNanos));
+            view.setEjected(
+                    i,
+                    tried.get(i)
+                            || isAlone(i, nowNanos)
+                            || lacks(i, prompt.model(), nowNanos)
+                            || signals.get(i).load.isTurnedAway(nowNanos));
         }
         int chosen = view.numReady() == 0 ? -1 : policy.choose(request(prompt, nowNanos), view);
         if (wrong == WrongDecision.STICKY_FOR_EVER) {
@@ -149,6 +163,18 @@ final class ReplicaBook {
     /** Records what a probe said. */
     synchronized void onProbed(int replica, boolean isGood) {
         isWell[replica] = isGood;
+        if (!isGood) {
+            signals.get(replica).forget();
+        }
+    }
+
+    /** Records the metrics of a replica, or null if it gave none. */
+    synchronized void onScraped(int replica, @Nullable String metrics, long nowNanos) {
+        signals.get(replica).load.onScraped(metrics, view.outstanding(replica), nowNanos);
+    }
+
+    synchronized void onKvEvents(int replica, KvEventBatch batch, long nowNanos) {
+        signals.get(replica).onKvEvents(batch, nowNanos);
     }
 
     /** Records that a replica broke a connection or did not take one: until a probe says otherwise, it is not well. */

@@ -34,6 +34,7 @@ final class Upstream {
     private final ActorSystem<?> system;
     private final @Nullable HttpsConnectionContext tls;
     private final WrongDecision wrong;
+    private final Duration patience;
 
     /**
      * An answer of which the first bytes are there, or may have been.
@@ -48,6 +49,8 @@ final class Upstream {
         this.system = system;
         this.tls = tls;
         this.wrong = wrong;
+        boolean waitsForEver = wrong == WrongDecision.WAITS_FOR_EVER || wrong == WrongDecision.WAITS_FOR_METRICS;
+        patience = waitsForEver ? ENDLESS : PATIENCE;
     }
 
     /** Sends a request; completes when the first bytes of the answer are there. */
@@ -66,7 +69,7 @@ final class Upstream {
         SameThread.after(ended)
                 .whenComplete((done, failure) -> head.completeExceptionally(
                         failure == null ? new IOException("closed before the head") : failure));
-        return head.orTimeout(patience().toMillis(), TimeUnit.MILLISECONDS);
+        return head.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private Flow<HttpRequest, HttpResponse, ?> connection(URI replica, SharedKillSwitch kill) {
@@ -108,15 +111,11 @@ final class Upstream {
         var first = head.entity()
                 .withoutSizeLimit()
                 .getDataBytes()
-                .initialTimeout(patience())
-                .idleTimeout(patience())
+                .initialTimeout(patience)
+                .idleTimeout(patience)
                 .prefixAndTail(1)
                 .runWith(Sink.head(), system);
         return SameThread.after(first)
                 .thenApply(parts -> new Begun(head, Source.from(parts.first()).concat(parts.second())));
-    }
-
-    private Duration patience() {
-        return wrong == WrongDecision.WAITS_FOR_EVER ? ENDLESS : PATIENCE;
     }
 }

@@ -31,7 +31,46 @@ public enum WrongDecision {
     /** A replica must keep the certificate that it had at first. */
     PINS_FIRST_CERTIFICATE,
     /** A replica that sends nothing is waited for without a limit. */
-    WAITS_FOR_EVER;
+    WAITS_FOR_EVER,
+    /** Load is what metrics say, however old, and what was sent since does not count. */
+    BELIEVES_METRICS(true),
+    /** Load is what metrics say, and NaN, which nothing is less than, is a number like any other. */
+    BELIEVES_NAN(true),
+    /** Load is what metrics say, and a series that is not there is 0. */
+    MISSING_IS_IDLE(true),
+    /** Metrics with a counter that has fallen are taken for old ones, and replicas without new metrics for dead. */
+    COUNTERS_ONLY_GROW(true),
+    /** No request is sent to a replica that says that a thousand are waiting, even if there is no other one. */
+    TURNS_AWAY_BY_QUEUE(true),
+    /** Each call waits for the metrics of all replicas. */
+    WAITS_FOR_METRICS(true),
+    /** Only what events say is cached; what was sent since is not. */
+    BELIEVES_LATE_EVENTS(true),
+    /** Only what events say is cached; those that are missing are passed over, and come too late when they come. */
+    SKIPS_LOST_EVENTS(true),
+    /** Only what events say is cached; those that are missing are waited for without a limit. */
+    WAITS_FOR_LOST_EVENTS(true),
+    /** Only what events say is cached; those of a sequence that begins again are taken for old ones. */
+    TAKES_RESTART_FOR_OLD(true),
+    /** Only what events say is cached; one that comes again is taken for a restart, which empties the cache. */
+    TAKES_DUPLICATE_FOR_RESTART(true),
+    /** Only what events say is cached; a prompt is looked up in blocks of 16 tokens, whatever the replica's are. */
+    ASSUMES_BLOCK_SIZE(true);
+
+    private final boolean isOfSignals;
+
+    WrongDecision() {
+        this(false);
+    }
+
+    WrongDecision(boolean isOfSignals) {
+        this.isOfSignals = isOfSignals;
+    }
+
+    /** Returns whether it is about metrics or KV events, which only the informed gateway reads. */
+    public boolean isOfSignals() {
+        return isOfSignals;
+    }
 
     /** Returns the name in lower case and with hyphens. */
     public String text() {
