@@ -25,7 +25,7 @@ final class InformedPolicy implements RoutingPolicy {
         double least = cost(best, request, view);
         for (int i : view.readyReplicas()) {
             double cost = cost(i, request, view);
-            if (cost < least || cost == least && view.dispatched(i) < view.dispatched(best)) {
+            if (cost < least || (cost == least && view.dispatched(i) < view.dispatched(best))) {
                 best = i;
                 least = cost;
             }
