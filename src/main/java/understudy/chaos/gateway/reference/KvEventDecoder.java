@@ -54,7 +54,7 @@ final class KvEventDecoder {
                 return new KvEvent.Cleared();
             }
             boolean isStored = type.equals("BlockStored");
-            if (!isStored && !type.equals("BlockRemoved") || !counts(isStored)) {
+            if ((!isStored && !type.equals("BlockRemoved")) || !counts(isStored)) {
                 return null;
             }
             var hashes = hashes();
