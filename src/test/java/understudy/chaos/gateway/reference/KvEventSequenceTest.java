@@ -20,7 +20,7 @@ final class KvEventSequenceTest {
 
     private void offer(long... numbers) {
         for (long number : numbers) {
-            offerAt(number, number, 0);
+            offerAt(number, (double) number, 0);
         }
     }
 
