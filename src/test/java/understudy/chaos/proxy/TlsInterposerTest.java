@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -166,7 +167,7 @@ final class TlsInterposerTest {
 
             assertThatThrownBy(() -> socket.getInputStream().read()).isInstanceOf(IOException.class);
         }
-        assertThatThrownBy(() -> new Socket("127.0.0.1", replica.port()).close())
+        assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), replica.port()).close())
                 .isInstanceOf(IOException.class);
         replica.listenAgain();
         try (var socket = connect()) {

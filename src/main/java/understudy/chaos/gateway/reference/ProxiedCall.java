@@ -267,12 +267,13 @@ final class ProxiedCall implements ClientConnection.Exchange {
 
     private static HttpResponse response(HttpResponse head, Source<ByteString, NotUsed> body) {
         var type = head.entity().getContentType();
-        var length = head.entity().getContentLengthOption();
+        long length = head.entity().getContentLengthOption().orElse(0);
         HttpEntity.Chunked chunked = HttpEntities.createChunked(type, body);
         return HttpResponse.create()
                 .withStatus(head.status())
                 .addHeaders(passedOn(head.getHeaders()))
-                .withEntity(length.isPresent() ? HttpEntities.create(type, length.getAsLong(), body) : chunked);
+                // The library takes no length of 0 for a body that must be read.
+                .withEntity(length > 0 ? HttpEntities.create(type, length, body) : chunked);
     }
 
     private static List<HttpHeader> passedOn(Iterable<HttpHeader> headers) {

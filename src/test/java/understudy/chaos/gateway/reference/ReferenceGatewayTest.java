@@ -82,6 +82,16 @@ final class ReferenceGatewayTest {
         }
     }
 
+    /** As of a sidecar whose engine is down. */
+    @Test
+    void refusalWithoutABodyIsTriedElsewhere() throws Exception {
+        one.answersWith(call -> call.write("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"));
+        try (var gateway = start(WrongDecision.NONE)) {
+            assertThat(call(gateway).body()).isEqualTo(WHOLE);
+            assertThat(two.numCalls).hasValue(1);
+        }
+    }
+
     @Test
     void wrongGatewayBeginsTheStreamAgain() throws Exception {
         one.answersWith(ReferenceGatewayTest::broken);
