@@ -40,6 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.sidechannel.SideChannelServer;
+import understudy.chaos.tls.ReplicaCertificates;
 import understudy.cluster.Cluster;
 import understudy.engine.OutputPlan;
 import understudy.sweep.remote.Secret;
@@ -288,10 +289,11 @@ final class ArchitectureTest {
 
     @Test
     void randomnessHasASeed() {
-        // A process has an id and a secret that nobody guesses, which are no part of what it emulates.
+        // A process has an id and a secret that nobody guesses, and a store of keys a password: no part of what is
+        // emulated.
         noClasses()
                 .that()
-                .doNotBelongToAnyOf(SideChannelServer.class, Secret.class)
+                .doNotBelongToAnyOf(SideChannelServer.class, Secret.class, ReplicaCertificates.class)
                 .should()
                 .callMethod(Math.class, "random")
                 .orShould()

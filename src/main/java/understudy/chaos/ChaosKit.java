@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ConnectionSample;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.EvidenceBuilder;
 import understudy.chaos.fleet.Fleet;
 import understudy.chaos.gateway.GatewayUnderTest;
 import understudy.chaos.law.Laws;
@@ -255,17 +256,18 @@ public final class ChaosKit implements AutoCloseable {
             }
             boolean isAlive = target.isAlive() && WarmUp.isAlive(target.uri());
             long endNanos = stopwatch.nanos();
-            return new Evidence(
-                    scenario.name(),
-                    scenario.bounds(),
-                    endNanos,
-                    replicas.names(),
-                    load.calls(),
-                    replicas.attempts(),
-                    replicas.phases(endNanos),
-                    samples,
-                    isAlive,
-                    lateness.lateness());
+            return EvidenceBuilder.builder()
+                    .scenario(scenario.name())
+                    .bounds(scenario.bounds())
+                    .durationNanos(endNanos)
+                    .replicas(replicas.names())
+                    .calls(load.calls())
+                    .attempts(replicas.attempts())
+                    .phases(replicas.phases(endNanos))
+                    .connections(samples)
+                    .isGatewayAlive(isAlive)
+                    .lateness(lateness.lateness())
+                    .build();
         }
     }
 

@@ -1,5 +1,6 @@
 package understudy.chaos.evidence;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /**
@@ -16,6 +17,7 @@ import java.util.List;
  * @param isGatewayAlive whether the gateway still answered at the end
  * @param lateness how late the machine was meanwhile
  */
+@RecordBuilder
 public record Evidence(
         String scenario,
         Bounds bounds,

@@ -17,6 +17,7 @@ import understudy.chaos.evidence.Bounds;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ClientCallBuilder;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.EvidenceBuilder;
 import understudy.chaos.evidence.Lateness;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.law.Laws;
@@ -102,17 +103,18 @@ final class AnswersTest {
 
     /** The machine stood still for 0.8 s, so that the gateway may be alive. */
     private static KitResult late() {
-        var evidence = new Evidence(
-                "quiet",
-                new Bounds(millis(1_000), millis(1_000), millis(5_000), 2, 0, 4, 0),
-                millis(2_000),
-                List.of("r1"),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of(),
-                false,
-                new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))));
+        var evidence = EvidenceBuilder.builder()
+                .scenario("quiet")
+                .bounds(new Bounds(millis(1_000), millis(1_000), millis(5_000), 2, 0, 4, 0))
+                .durationNanos(millis(2_000))
+                .replicas(List.of("r1"))
+                .calls(List.of())
+                .attempts(List.of())
+                .phases(List.of())
+                .connections(List.of())
+                .isGatewayAlive(false)
+                .lateness(new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))))
+                .build();
         var laws = List.of(Laws.named("tokens-in-order"), Laws.named("gateway-alive"));
         return new KitResult("envoy", 7, List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)), List.of());
     }
@@ -196,8 +198,18 @@ final class AnswersTest {
     private static Evidence scenario(
             String name, List<ClientCall> calls, List<Attempt> attempts, List<ReplicaPhase> phases) {
         var bounds = new Bounds(millis(1_000), millis(1_000), millis(5_000), 2, 0, 4, 0);
-        return new Evidence(
-                name, bounds, millis(2_000), List.of("r1"), calls, attempts, phases, List.of(), true, Lateness.NONE);
+        return EvidenceBuilder.builder()
+                .scenario(name)
+                .bounds(bounds)
+                .durationNanos(millis(2_000))
+                .replicas(List.of("r1"))
+                .calls(calls)
+                .attempts(attempts)
+                .phases(phases)
+                .connections(List.of())
+                .isGatewayAlive(true)
+                .lateness(Lateness.NONE)
+                .build();
     }
 
     private static long millis(int millis) {

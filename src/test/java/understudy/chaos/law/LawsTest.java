@@ -15,6 +15,7 @@ import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ClientCallBuilder;
 import understudy.chaos.evidence.ConnectionSample;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.EvidenceBuilder;
 import understudy.chaos.evidence.Lateness;
 import understudy.chaos.evidence.ReplicaPhase;
 import understudy.chaos.evidence.ReplicaPhase.State;
@@ -530,17 +531,18 @@ final class LawsTest {
 
     private Evidence evidence() {
         var bounds = new Bounds(nanos(1_000), nanos(3_000), nanos(5_000), 1.25, 0.5, 4, 0.75);
-        return new Evidence(
-                "scenario",
-                bounds,
-                nanos(END),
-                List.of("r1", "r2"),
-                calls,
-                attempts,
-                phases,
-                connections,
-                isGatewayAlive,
-                new Lateness(stalls));
+        return EvidenceBuilder.builder()
+                .scenario("scenario")
+                .bounds(bounds)
+                .durationNanos(nanos(END))
+                .replicas(List.of("r1", "r2"))
+                .calls(calls)
+                .attempts(attempts)
+                .phases(phases)
+                .connections(connections)
+                .isGatewayAlive(isGatewayAlive)
+                .lateness(new Lateness(stalls))
+                .build();
     }
 
     private void received(String id, ClientCall.Ending ending, String... tokens) {
