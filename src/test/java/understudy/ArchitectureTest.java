@@ -102,6 +102,8 @@ final class ArchitectureTest {
             "plan",
             "chaos.evidence",
             "chaos.law",
+            "chaos.autoscaler.evidence",
+            "chaos.autoscaler.law",
             "transfer");
 
     static Stream<Set<String>> floors() {

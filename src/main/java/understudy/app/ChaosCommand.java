@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,16 +18,19 @@ import understudy.app.console.BreakOff;
 import understudy.app.console.Console;
 import understudy.app.console.LogLevel;
 import understudy.app.console.StatusLine;
+import understudy.chaos.AutoscalerKit;
 import understudy.chaos.ChaosKit;
+import understudy.chaos.ConformanceKit;
 import understudy.chaos.answer.KitResult;
 import understudy.chaos.answer.ScoreCard;
+import understudy.chaos.autoscaler.scenario.ScalingScenarioReader;
 import understudy.chaos.law.ScenarioResult;
-import understudy.chaos.scenario.ChaosScenario;
+import understudy.chaos.scenario.NamedScenario;
 import understudy.chaos.scenario.ScenarioReader;
 import understudy.runtime.Stopwatch;
 import understudy.settings.ScenarioException;
 
-/** Judges a gateway by replicas that misbehave. */
+/** Judges a gateway or an autoscaler by replicas that misbehave. */
 @Command(
         name = "chaos",
         mixinStandardHelpOptions = true,
@@ -35,8 +39,14 @@ import understudy.settings.ScenarioException;
                     + " one thing after the other go wrong, and checks by laws what came back.",
             "In --command and --config, {port} stands for the port to listen at, {backends} for HOST:PORT of all"
                     + " replicas with commas between, {backend0} and so on for each, {scheme} for http or https, {ca} for"
-                    + " the path of their authority's certificate with --tls, {events} for the addresses of their KV events, {dir} for a scratch directory and"
-                    + " {config} for the path of the filled-in file."
+                    + " the path of their authority's certificate with --tls, {events} for the addresses of their KV"
+                    + " events, {dir} for a scratch directory and {config} for the path of the filled-in file.",
+            "With --autoscaler it judges an autoscaler, and starts an emulated cluster that does what that one says. In its"
+                    + " command and --config, {scale} stands for the address of a scale subresource as Kubernetes has it,"
+                    + " {targets} for targets to scrape (Prometheus' HTTP service discovery), {metrics} for all metrics on"
+                    + " one page (Prometheus' federation), {min} and {max} for replicas, {requests} for requests that a"
+                    + " replica runs at a time, {period} and {window} for seconds, {period-ms} and {window-ms} for"
+                    + " milliseconds."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -52,7 +62,9 @@ import understudy.settings.ScenarioException;
             "  understudy chaos reference",
             "  understudy chaos reference:retry-after-first-byte --only crash-mid-stream,cut-mid-stream",
             "  understudy chaos --command 'my-router --port {port} --backends {backends}' --html chaos.html",
-            "  understudy chaos http://127.0.0.1:8080 --ports 9001-9003 --junit chaos.xml"
+            "  understudy chaos http://127.0.0.1:8080 --ports 9001-9003 --junit chaos.xml",
+            "  understudy chaos --autoscaler reference:missing-as-zero --only series-vanish",
+            "  understudy chaos --autoscaler 'my-scaler --metrics {metrics} --scale {scale} --max {max}'"
         })
 final class ChaosCommand implements Callable<Integer> {
     private static final int BROKEN_LAWS = 1;
@@ -94,24 +106,42 @@ final class ChaosCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        var autoscaler = target.autoscaler();
+        if (autoscaler.isPresent()) {
+            return judge(
+                    KitResult.Kind.AUTOSCALER,
+                    scenarioFile == null ? ScalingScenarioReader.builtIn() : ScalingScenarioReader.file(scenarioFile),
+                    autoscaler.get()::name,
+                    () -> new AutoscalerKit(autoscaler.get(), seed));
+        }
+        return judge(
+                KitResult.Kind.GATEWAY,
+                scenarioFile == null ? ScenarioReader.builtIn() : ScenarioReader.file(scenarioFile),
+                () -> target.gateway().name(),
+                () -> new ChaosKit(target.gateway(), target.ports(), seed, target.isTls()));
+    }
+
+    private <S extends NamedScenario> int judge(
+            KitResult.Kind kind, List<S> all, Supplier<String> name, Supplier<ConformanceKit<S>> maker) {
         var console = new Console(command.commandLine());
-        var scenarios = scenarios();
+        var scenarios = chosen(all);
         if (isList) {
             scenarios.forEach(scenario -> console.out().println(listed(scenario)));
             return console.flush();
         }
         answers.requireWritable();
-        try (var kit = new ChaosKit(target.gateway(), target.ports(), seed, target.isTls())) {
+        try (var kit = maker.get()) {
             var stop = new BreakOff(kit::stop);
             try {
-                return run(kit, scenarios, console);
+                return run(kit, scenarios, kind, name, console);
             } finally {
                 stop.close();
             }
         }
     }
 
-    private int run(ChaosKit kit, List<ChaosScenario> scenarios, Console console) {
+    private <S extends NamedScenario> int run(
+            ConformanceKit<S> kit, List<S> scenarios, KitResult.Kind kind, Supplier<String> name, Console console) {
         var needTls = scenarios.stream()
                 .filter(scenario -> scenario.needsTls() && !target.isTls())
                 .toList();
@@ -133,17 +163,19 @@ final class ChaosCommand implements Callable<Integer> {
             }
         } catch (IOException e) {
             status.clear();
-            console.warn(e.getMessage() + "; the gateway's log is in " + kit.directory());
+            console.warn(e.getMessage() + "; the " + kind.name().toLowerCase(Locale.ROOT) + "'s log is in "
+                    + kit.directory());
             return NOT_RUN;
         } finally {
             status.clear();
         }
         int exitCode = answer(
                 new KitResult(
-                        target.gateway().name(),
+                        kind,
+                        name.get(),
                         seed,
                         results,
-                        needTls.stream().map(ChaosScenario::name).toList()),
+                        needTls.stream().map(NamedScenario::name).toList()),
                 console);
         return kit.isStopped() ? INTERRUPTED : exitCode;
     }
@@ -157,15 +189,14 @@ final class ChaosCommand implements Callable<Integer> {
         return result.isBroken() ? BROKEN_LAWS : IN_DOUBT;
     }
 
-    private static String listed(ChaosScenario scenario) {
+    private static String listed(NamedScenario scenario) {
         String incident = scenario.incident().isEmpty() ? "" : " (" + scenario.incident() + ")";
         String option = scenario.needsTls() ? " [--tls]" : "";
         return String.format(Locale.ROOT, "%-33s %s%s%s", scenario.name(), scenario.description(), incident, option);
     }
 
-    private List<ChaosScenario> scenarios() {
-        var all = scenarioFile == null ? ScenarioReader.builtIn() : ScenarioReader.file(scenarioFile);
-        var byName = new LinkedHashMap<String, ChaosScenario>();
+    private <S extends NamedScenario> List<S> chosen(List<S> all) {
+        var byName = new LinkedHashMap<String, S>();
         all.forEach(scenario -> byName.put(scenario.name(), scenario));
         for (String name : only) {
             var named = byName.get(name);

@@ -6,11 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.chaos.autoscaler.AutoscalerUnderTest;
+import understudy.chaos.autoscaler.CommandAutoscaler;
+import understudy.chaos.autoscaler.reference.ReferenceAutoscaler;
+import understudy.chaos.autoscaler.reference.WrongScaling;
 import understudy.chaos.gateway.CommandGateway;
 import understudy.chaos.gateway.GatewayUnderTest;
 import understudy.chaos.gateway.RunningGateway;
@@ -18,7 +25,7 @@ import understudy.chaos.gateway.reference.ReferenceGateway;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 
-/** Options that say which gateway {@code chaos} judges, and where that one finds the replicas. */
+/** Options that say which gateway or autoscaler {@code chaos} judges, and where a gateway finds the replicas. */
 final class ChaosTarget {
     private static final int MAX_PORT = 65535;
     private static final String REFERENCE = "reference";
@@ -33,6 +40,13 @@ final class ChaosTarget {
 
     @Option(names = "--command", paramLabel = "LINE", description = "Command of the shell that starts the gateway.")
     private @Nullable String line;
+
+    @Option(
+            names = "--autoscaler",
+            paramLabel = "LINE",
+            description = "Judges an autoscaler in place of a gateway: the command of the shell that starts it; or"
+                    + " reference, or reference:NAME.")
+    private @Nullable String autoscaler;
 
     @Option(names = "--config", paramLabel = "FILE", description = "File that is filled in for the command.")
     private @Nullable Path config;
@@ -59,14 +73,11 @@ final class ChaosTarget {
             throw new ScenarioException("there must be TARGET or --command, and not both");
         }
         if (line != null) {
-            if (config != null && !Files.isRegularFile(config)) {
-                throw new ScenarioException("--config is " + config + ", which is not a file");
-            }
-            return new CommandGateway(line, config);
+            return new CommandGateway(line, configFile());
         }
         String name = String.valueOf(target);
-        if (name.equals(REFERENCE) || name.startsWith(REFERENCE + ":")) {
-            return reference(name);
+        if (isReference(name)) {
+            return known("TARGET", name, ReferenceGateway.byName());
         }
         if (isTls) {
             throw new ScenarioException("a gateway that runs already cannot know the authority that --tls makes;"
@@ -79,13 +90,45 @@ final class ChaosTarget {
         return new RunningGateway(address(name));
     }
 
-    private static GatewayUnderTest reference(String name) {
-        var known = ReferenceGateway.byName();
-        var gateway = known.get(name);
-        if (gateway == null) {
-            throw new ScenarioException("TARGET is \"" + name + "\"" + meant(name, new TreeSet<>(known.keySet())));
+    /** Returns the autoscaler, which has not been started, if it is one that is judged. */
+    Optional<AutoscalerUnderTest> autoscaler() {
+        if (autoscaler == null) {
+            return Optional.empty();
         }
-        return gateway;
+        if (target != null || line != null || ports != null || isTls) {
+            throw new ScenarioException("--autoscaler takes the place of TARGET, --command, --ports and --tls");
+        }
+        return Optional.of(
+                isReference(autoscaler)
+                        ? new ReferenceAutoscaler(known("--autoscaler", autoscaler, wrongScalings()))
+                        : new CommandAutoscaler(autoscaler, configFile()));
+    }
+
+    private @Nullable Path configFile() {
+        if (config != null && !Files.isRegularFile(config)) {
+            throw new ScenarioException("--config is " + config + ", which is not a file");
+        }
+        return config;
+    }
+
+    private static boolean isReference(String name) {
+        return name.equals(REFERENCE) || name.startsWith(REFERENCE + ":");
+    }
+
+    private static Map<String, WrongScaling> wrongScalings() {
+        var known = new LinkedHashMap<String, WrongScaling>();
+        for (var wrong : WrongScaling.values()) {
+            known.put(wrong == WrongScaling.NONE ? REFERENCE : REFERENCE + ":" + wrong.text(), wrong);
+        }
+        return known;
+    }
+
+    private static <T> T known(String option, String name, Map<String, T> known) {
+        var named = known.get(name);
+        if (named == null) {
+            throw new ScenarioException(option + " is \"" + name + "\"" + meant(name, new TreeSet<>(known.keySet())));
+        }
+        return named;
     }
 
     private static URI address(String text) {

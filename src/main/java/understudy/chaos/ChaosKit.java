@@ -40,8 +40,7 @@ import understudy.runtime.Stopwatch;
  *
  * <p>One thread at a time may use it; {@link #stop} may be called by any.
  */
-public final class ChaosKit implements AutoCloseable {
-    private static final int MAX_TRIES = 3;
+public final class ChaosKit implements ConformanceKit<ChaosScenario> {
     private static final long TICK_MILLIS = 10;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -102,40 +101,32 @@ public final class ChaosKit implements AutoCloseable {
         }
     }
 
-    /** Returns the scratch directory of the gateway, which stays if the gateway has left anything there. */
+    @Override
     public Path directory() {
         return directory;
     }
 
-    /** Ends the scenario that runs, and lets no other one begin. */
+    @Override
     public void stop() {
         isStopped.countDown();
     }
 
-    /** Returns whether it was stopped. */
+    @Override
     public boolean isStopped() {
         return isStopped.getCount() == 0;
     }
 
     /**
-     * Runs a scenario: again, if the machine was so late that a law which seems broken cannot be judged, and at most three
-     * times.
+     * Runs a scenario.
      *
      * @throws IOException if the gateway does not start, or a port cannot be had
      * @throws IllegalArgumentException if it needs TLS, and replicas do not speak it
      */
-    public ScenarioResult run(ChaosScenario scenario) throws IOException {
+    @Override
+    public ScenarioResult runOnce(ChaosScenario scenario) throws IOException {
         if (scenario.needsTls() && !isTls) {
             throw new IllegalArgumentException("the scenario " + scenario.name() + " needs replicas that speak TLS");
         }
-        var result = runOnce(scenario);
-        for (int i = 1; i < MAX_TRIES && result.isInDoubt() && !isStopped(); i++) {
-            result = runOnce(scenario);
-        }
-        return result;
-    }
-
-    private ScenarioResult runOnce(ChaosScenario scenario) throws IOException {
         var replicas = fleetOf(scenario.numReplicas());
         replicas.renew(scenario.fleet());
         var initial = scenario.injections().stream()

@@ -17,4 +17,9 @@ public final class EpochClock {
     public static long seconds() {
         return Instant.now().getEpochSecond();
     }
+
+    /** Returns the milliseconds since 1970. */
+    public static long millis() {
+        return Instant.now().toEpochMilli();
+    }
 }

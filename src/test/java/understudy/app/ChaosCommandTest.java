@@ -76,6 +76,55 @@ final class ChaosCommandTest {
                         "the gateway has ended with code 7; its log ends: no such router; the gateway's log is in ");
     }
 
+    @Test
+    void autoscalersHaveScenariosOfTheirOwn() {
+        var list = call("chaos", "--autoscaler", "reference", "--list");
+
+        assertThat(list.exitCode).isZero();
+        assertThat(list.out.lines())
+                .anyMatch(line -> line.matches("series-vanish +All series .* \\(kedacore/keda#3065\\)"))
+                .hasSizeGreaterThanOrEqualTo(8);
+    }
+
+    @Test
+    void autoscalerThatIgnoresTheMaximumBreaksALaw() throws IOException {
+        var file = Files.writeString(
+                directory.resolve("small.conf"),
+                "scenarios = [{ name = small, load = [{ users = 12 }], for = 1500ms, bounds.max-replicas = 2 }]");
+        var json = directory.resolve("chaos.json");
+        var html = directory.resolve("chaos.html");
+        String scenario = file.toString();
+
+        var right = call("chaos", "--autoscaler", "reference", "--scenario", scenario, "--json", json.toString());
+        var wrong = call(
+                "chaos",
+                "--autoscaler",
+                "reference:ignores-maximum",
+                "--scenario",
+                scenario,
+                "--html",
+                html.toString());
+
+        assertThat(right.exitCode).as(right.out + right.err).isZero();
+        assertThat(right.out).startsWith("Autoscaler reference, seed 1");
+        assertThat(json).content().contains("\"replicas\" : 2");
+        assertThat(wrong.exitCode).isEqualTo(1);
+        assertThat(wrong.out).contains("asked for 3 replicas; allowed are 1 to 2");
+        assertThat(html)
+                .content()
+                .contains("replicas-within-bounds", "class=\"wanted\"", "PUT of 3 replicas, status 200");
+    }
+
+    @Test
+    void autoscalerThatDoesNotStartIsNamedWithItsLog() {
+        var chaos = call("chaos", "--autoscaler", "echo no metrics at {targets}; exit 7", "--only", "steady");
+
+        assertThat(chaos.exitCode).isEqualTo(2);
+        assertThat(chaos.err)
+                .startsWith("the autoscaler has ended with code 7; its log ends: no metrics at http://127.0.0.1:")
+                .contains("/targets; the autoscaler's log is in ");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -90,6 +139,9 @@ final class ChaosCommandTest {
                 "reference:no-helth-check | TARGET is \"reference:no-helth-check\"; did you mean reference:no-health-check?",
                 "reference --only certificate-rotated | --only is \"certificate-rotated\", which runs only with --tls",
                 "http://127.0.0.1:80 --ports 1-3 --tls | a gateway that runs already cannot know the authority that --tls makes",
+                "reference --autoscaler x | --autoscaler takes the place of TARGET, --command, --ports and --tls",
+                "--autoscaler reference:never-up | --autoscaler is \"reference:never-up\"; did you mean reference:never-down?",
+                "--autoscaler reference --only half-dead | --only is \"half-dead\", which is no scenario; known are steady",
                 "reference --scenario no.conf | no.conf: no such file",
                 "--command x --config no.conf | --config is no.conf, which is not a file",
                 "reference --html /no/such/x.html | --html /no/such/x.html: no such directory"

@@ -29,7 +29,7 @@ final class ChaosKitTest {
         int port = freePort();
         var gateway = new RunningGateway(URI.create("http://127.0.0.1:" + port));
         try (var kit = new ChaosKit(gateway, List.of(port), 1)) {
-            return kit.run(ScenarioReader.text(scenario).get(0)).evidence();
+            return (Evidence) kit.run(ScenarioReader.text(scenario).get(0)).evidence();
         }
     }
 

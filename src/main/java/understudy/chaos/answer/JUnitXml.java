@@ -23,7 +23,7 @@ public final class JUnitXml {
             xml.writeStartDocument("UTF-8", "1.0");
             line(xml);
             xml.writeStartElement("testsuites");
-            attribute(xml, "name", "understudy chaos " + result.gateway());
+            attribute(xml, "name", "understudy chaos " + result.target());
             int numTests = result.scenarios().stream()
                     .mapToInt(scenario -> scenario.verdicts().size())
                     .sum();
@@ -38,7 +38,7 @@ public final class JUnitXml {
                             .mapToLong(JUnitXml::numSkipped)
                             .sum()));
             for (var scenario : result.scenarios()) {
-                suite(xml, result.gateway(), scenario);
+                suite(xml, result.target(), scenario);
             }
             line(xml);
             xml.writeEndElement();

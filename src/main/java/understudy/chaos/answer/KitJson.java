@@ -3,6 +3,8 @@ package understudy.chaos.answer;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import understudy.chaos.autoscaler.evidence.ScalingEvidence;
+import understudy.chaos.evidence.Evidence;
 import understudy.chaos.law.Breach;
 import understudy.chaos.law.ScenarioResult;
 import understudy.json.Jackson;
@@ -16,7 +18,7 @@ public final class KitJson {
     /** Returns the document, with a line break at its end. */
     public static String of(KitResult result) {
         var root = Jackson.mapper().createObjectNode();
-        root.put("gateway", result.gateway());
+        root.put(Words.of(result.kind()), result.target());
         root.put("seed", result.seed());
         root.put("passed", result.isPassed());
         var laws = root.putObject("laws");
@@ -39,13 +41,11 @@ public final class KitJson {
         into.put("passed", result.isPassed());
         into.put("seconds", evidence.durationNanos() / NANOS_PER_SECOND);
         into.put("lateSeconds", evidence.lateness().totalNanos() / NANOS_PER_SECOND);
-        into.put("calls", evidence.calls().size());
-        into.put("attempts", evidence.attempts().size());
-        var endings = into.putObject("endings");
-        evidence.calls().forEach(call -> {
-            String ending = Words.of(call.ending());
-            endings.put(ending, endings.path(ending).asInt() + 1);
-        });
+        if (evidence instanceof Evidence ofGateway) {
+            write(ofGateway, into);
+        } else if (evidence instanceof ScalingEvidence ofAutoscaler) {
+            write(ofAutoscaler, into);
+        }
         var verdicts = into.putArray("verdicts");
         result.verdicts().forEach(verdict -> {
             var node = verdicts.addObject();
@@ -55,6 +55,26 @@ public final class KitJson {
             var breaches = node.putArray("breaches");
             verdict.breaches().forEach(breach -> write(breach, breaches));
         });
+    }
+
+    private static void write(Evidence evidence, ObjectNode into) {
+        into.put("calls", evidence.calls().size());
+        into.put("attempts", evidence.attempts().size());
+        var endings = into.putObject("endings");
+        evidence.calls().forEach(call -> {
+            String ending = Words.of(call.ending());
+            endings.put(ending, endings.path(ending).asInt() + 1);
+        });
+    }
+
+    private static void write(ScalingEvidence evidence, ObjectNode into) {
+        into.put("calls", evidence.calls().size());
+        into.put("initialReplicas", evidence.initialReplicas());
+        var changes = into.putArray("changes");
+        evidence.changes()
+                .forEach(change -> changes.addObject()
+                        .put("seconds", change.atNanos() / NANOS_PER_SECOND)
+                        .put("replicas", change.after()));
     }
 
     private static void write(Breach breach, ArrayNode into) {

@@ -9,7 +9,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import understudy.chaos.autoscaler.evidence.ScalingEvidence;
 import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.ScenarioEvidence;
 import understudy.chaos.law.Breach;
 import understudy.chaos.law.ScenarioResult;
 import understudy.chaos.law.Verdict;
@@ -20,6 +22,7 @@ import understudy.chaos.law.Verdict;
  */
 public final class KitPage {
     private static final String LAYOUT = "understudy/chaos/answer/kit.html";
+    private static final String KEYS = "understudy/chaos/answer/";
     private static final String HOUSE_STYLE = "understudy/report/html/page.css";
     private static final int MAX_BREACHES = 20;
     private static final int MAX_STORIES = 3;
@@ -31,7 +34,8 @@ public final class KitPage {
     public static String of(KitResult result) {
         var parts = Map.of(
                 "style", resource(HOUSE_STYLE),
-                "gateway", escaped(result.gateway()),
+                "target", escaped(result.target()),
+                "key", resource(KEYS + Words.of(result.kind()) + "-key.html"),
                 "seed", String.valueOf(result.seed()),
                 "passed", result.numPassed() + " of " + result.scenarios().size(),
                 "verdict", result.isPassed() ? "good" : "bad",
@@ -109,7 +113,7 @@ public final class KitPage {
                 .append("</p>\n<p>")
                 .append(escaped(verdict.statement()))
                 .append("</p>\n<div class=\"wide\">")
-                .append(TimelineSvg.of(scenario.evidence(), verdict))
+                .append(timeline(scenario.evidence(), verdict))
                 .append("</div>\n<ul>\n");
         verdict.breaches().stream()
                 .limit(MAX_BREACHES)
@@ -122,8 +126,14 @@ public final class KitPage {
                 .filter(call -> !call.isEmpty())
                 .distinct()
                 .limit(MAX_STORIES)
-                .forEach(call -> html.append(story(call, scenario.evidence())));
+                .forEach(call -> html.append(story(call, (Evidence) scenario.evidence())));
         return html.append("</section>\n").toString();
+    }
+
+    private static String timeline(ScenarioEvidence evidence, Verdict verdict) {
+        return evidence instanceof ScalingEvidence ofAutoscaler
+                ? ReplicaSvg.of(ofAutoscaler, verdict)
+                : TimelineSvg.of((Evidence) evidence, verdict);
     }
 
     private static String story(String callId, Evidence evidence) {

@@ -3,22 +3,43 @@ package understudy.chaos.answer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import understudy.chaos.autoscaler.law.ScalingLaws;
 import understudy.chaos.law.Laws;
 import understudy.chaos.law.ScenarioResult;
 
 /**
- * Result of the kit for one gateway.
+ * Result of the kit for one target.
  *
- * @param gateway how reports name the gateway
+ * @param kind what the target is
+ * @param target how reports name it
  * @param seed of the load and of the faults
  * @param scenarios results, in the order in which the scenarios ran
  * @param needTls names of scenarios that did not run, because replicas must speak TLS in them
  */
-public record KitResult(String gateway, long seed, List<ScenarioResult> scenarios, List<String> needTls) {
+public record KitResult(
+        Kind kind, String target, long seed, List<ScenarioResult> scenarios, List<String> needTls) {
 
     public KitResult {
         scenarios = List.copyOf(scenarios);
         needTls = List.copyOf(needTls);
+    }
+
+    /** What the kit judges. */
+    public enum Kind {
+        GATEWAY("Gateway"),
+        AUTOSCALER("Autoscaler");
+
+        private final String title;
+
+        Kind(String title) {
+            this.title = title;
+        }
+
+        /** Returns the word at the beginning of a sentence. */
+        String title() {
+            return title;
+        }
     }
 
     /** Returns whether all laws were kept. */
@@ -44,7 +65,7 @@ public record KitResult(String gateway, long seed, List<ScenarioResult> scenario
     /** Returns the laws that any scenario was judged by, with their statements: those of the kit first. */
     public Map<String, String> laws() {
         var statements = new LinkedHashMap<String, String>();
-        Laws.names().forEach(name -> statements.put(name, ""));
+        Stream.of(Laws.names(), ScalingLaws.names()).flatMap(List::stream).forEach(name -> statements.put(name, ""));
         scenarios.stream()
                 .flatMap(scenario -> scenario.verdicts().stream())
                 .forEach(verdict -> statements.put(verdict.law(), verdict.statement()));

@@ -18,7 +18,8 @@ public final class ScoreCard {
     /** Returns the text, with a line break at its end. */
     public static String of(KitResult result) {
         var laws = List.copyOf(result.laws().keySet());
-        var text = new StringBuilder("Gateway " + result.gateway() + ", seed " + result.seed() + "\n\n");
+        var text =
+                new StringBuilder(result.kind().title() + " " + result.target() + ", seed " + result.seed() + "\n\n");
         text.append(Tables.text(result.scenarios(), columns(laws))).append("\n\n");
         text.append("+ is kept, a number is that of breaches, ? could not be judged, and nothing is not judged by:\n");
         for (int i = 0; i < laws.size(); i++) {

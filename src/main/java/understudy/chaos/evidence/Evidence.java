@@ -28,7 +28,8 @@ public record Evidence(
         List<ReplicaPhase> phases,
         List<ConnectionSample> connections,
         boolean isGatewayAlive,
-        Lateness lateness) {
+        Lateness lateness)
+        implements ScenarioEvidence {
 
     public Evidence {
         replicas = List.copyOf(replicas);

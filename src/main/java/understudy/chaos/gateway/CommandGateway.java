@@ -1,19 +1,16 @@
 package understudy.chaos.gateway;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import understudy.chaos.process.ShellProcess;
 import understudy.runtime.Stopwatch;
 
 /**
@@ -29,10 +26,6 @@ import understudy.runtime.Stopwatch;
  */
 public record CommandGateway(String command, @Nullable Path template) implements GatewayUnderTest {
     private static final double START_SECONDS = 20;
-    private static final long END_SECONDS = 3;
-    private static final long POLL_MILLIS = 20;
-    private static final int LAST_LINES = 5;
-    private static final int MAX_TAIL_BYTES = 1 << 14;
     private static final String LOG = "gateway.log";
 
     @Override
@@ -47,19 +40,14 @@ public record CommandGateway(String command, @Nullable Path template) implements
             Files.writeString(config(setup), filledIn(Files.readString(template), setup));
         }
         var log = setup.directory().resolve(LOG);
-        var process = new ProcessBuilder("sh", "-c", line)
-                .directory(setup.directory().toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
-        var started = new Started(process, URI.create("http://127.0.0.1:" + setup.port()));
+        var shell = ShellProcess.start(line, setup.directory(), log);
         try {
-            awaitPort(process, setup.port(), log);
+            awaitPort(shell, setup.port());
         } catch (IOException e) {
-            started.close();
+            shell.close();
             throw e;
         }
-        return started;
+        return new Started(shell, URI.create("http://127.0.0.1:" + setup.port()));
     }
 
     private Path config(Setup setup) {
@@ -91,25 +79,16 @@ public record CommandGateway(String command, @Nullable Path template) implements
         return backend.uri().getAuthority();
     }
 
-    private static void awaitPort(Process process, int port, Path log) throws IOException {
+    private static void awaitPort(ShellProcess shell, int port) throws IOException {
         var waiting = Stopwatch.start();
         while (!accepts(port)) {
-            if (hasEnded(process)) {
-                throw new IOException("the gateway has ended with code " + process.exitValue() + lastLines(log));
+            if (shell.hasEnded()) {
+                throw new IOException("the gateway " + shell.end());
             }
             if (waiting.seconds() > START_SECONDS) {
                 throw new IOException("the gateway does not listen at port " + port + " within " + START_SECONDS + " s"
-                        + lastLines(log));
+                        + shell.lastLines());
             }
-        }
-    }
-
-    private static boolean hasEnded(Process process) throws IOException {
-        try {
-            return process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while the gateway starts", e);
         }
     }
 
@@ -123,46 +102,15 @@ public record CommandGateway(String command, @Nullable Path template) implements
         }
     }
 
-    /** Returns the end of a log, which may be of any length, and need not be text. */
-    private static String lastLines(Path log) throws IOException {
-        try (var file = new RandomAccessFile(log.toFile(), "r")) {
-            long begin = Math.max(0, file.length() - MAX_TAIL_BYTES);
-            var tail = new byte[(int) (file.length() - begin)];
-            file.seek(begin);
-            file.readFully(tail);
-            var lines = new String(tail, StandardCharsets.UTF_8).lines().toList();
-            var last = lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
-            return last.isEmpty() ? "" : "; its log ends: " + String.join(" | ", last);
-        }
-    }
-
-    private record Started(Process process, URI uri) implements Running {
+    private record Started(ShellProcess shell, URI uri) implements Running {
         @Override
         public boolean isAlive() {
-            return process.isAlive();
+            return shell.isAlive();
         }
 
-        /** Ends the process and those that it has started, at first by asking. */
         @Override
         public void close() {
-            var all = process.descendants().collect(Collectors.toList());
-            all.add(process.toHandle());
-            all.forEach(ProcessHandle::destroy);
-            var waiting = Stopwatch.start();
-            while (isAnyAlive(all) && waiting.seconds() < END_SECONDS) {
-                pause();
-            }
-            all.forEach(ProcessHandle::destroyForcibly);
-        }
-
-        private static boolean isAnyAlive(List<ProcessHandle> processes) {
-            return processes.stream().anyMatch(ProcessHandle::isAlive);
-        }
-
-        private static void pause() {
-            new CompletableFuture<Void>()
-                    .completeOnTimeout(null, POLL_MILLIS, TimeUnit.MILLISECONDS)
-                    .join();
+            shell.close();
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ClientCall.Ending;
+import understudy.chaos.evidence.Evidence;
 
 /** Laws about what the client gets. */
 final class AnswerLaws {
@@ -17,7 +18,7 @@ final class AnswerLaws {
     private static final int OK = 200;
     private static final int MULTIPLE_CHOICES = 300;
 
-    static final List<Law> ALL = List.of(
+    static final List<Law<Evidence>> ALL = List.of(
             Laws.law(
                     "calls-end-once",
                     "Each call ends exactly once, with an answer or an error, while its client still waits.",

@@ -7,10 +7,11 @@ import java.util.function.ToIntFunction;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
 import understudy.chaos.evidence.ConnectionSample;
+import understudy.chaos.evidence.Evidence;
 
 /** Laws about connections of a gateway to replicas. */
 final class ConnectionLaws {
-    static final List<Law> ALL = List.of(
+    static final List<Law<Evidence>> ALL = List.of(
             Laws.law(
                     "no-connection-leak",
                     "After the load no request is in flight, and no more idle connections are open than the bound"

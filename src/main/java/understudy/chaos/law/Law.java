@@ -1,10 +1,14 @@
 package understudy.chaos.law;
 
 import java.util.List;
-import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.ScenarioEvidence;
 
-/** Statement about what a gateway does, which the evidence of a scenario keeps or breaks. */
-public interface Law {
+/**
+ * Statement about what the subject of a test does, which the evidence of a scenario keeps or breaks.
+ *
+ * @param <E> evidence that scenarios of this kind leave behind
+ */
+public interface Law<E extends ScenarioEvidence> {
     /** Returns the name by which scenarios choose the law, such as {@code tokens-in-order}. */
     String name();
 
@@ -23,5 +27,5 @@ public interface Law {
      * @param evidence all that the scenario left behind
      * @return each breach, in the order of its time; empty if the law was kept
      */
-    List<Breach> judge(Evidence evidence);
+    List<Breach> judge(E evidence);
 }

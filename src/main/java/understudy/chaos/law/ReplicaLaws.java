@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import understudy.chaos.evidence.Attempt;
 import understudy.chaos.evidence.ClientCall;
+import understudy.chaos.evidence.Evidence;
 
 /** Laws about which replica gets a request, and how often. */
 final class ReplicaLaws {
@@ -19,7 +20,7 @@ final class ReplicaLaws {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int UNAVAILABLE = 503;
 
-    static final List<Law> ALL = List.of(
+    static final List<Law<Evidence>> ALL = List.of(
             Laws.law(
                     "only-ready-replicas",
                     "No request is sent to a replica that is dead, starting or draining, after the grace.",

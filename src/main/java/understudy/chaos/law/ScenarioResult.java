@@ -1,7 +1,7 @@
 package understudy.chaos.law;
 
 import java.util.List;
-import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.ScenarioEvidence;
 
 /**
  * Result of one scenario.
@@ -10,14 +10,15 @@ import understudy.chaos.evidence.Evidence;
  * @param evidence what the scenario left behind
  * @param verdicts of the laws that the scenario is judged by
  */
-public record ScenarioResult(String description, Evidence evidence, List<Verdict> verdicts) {
+public record ScenarioResult(String description, ScenarioEvidence evidence, List<Verdict> verdicts) {
 
     public ScenarioResult {
         verdicts = List.copyOf(verdicts);
     }
 
     /** Judges a scenario by laws. */
-    public static ScenarioResult judge(String description, Evidence evidence, List<Law> laws) {
+    public static <E extends ScenarioEvidence> ScenarioResult judge(
+            String description, E evidence, List<? extends Law<E>> laws) {
         return new ScenarioResult(
                 description,
                 evidence,

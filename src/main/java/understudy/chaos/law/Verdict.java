@@ -1,7 +1,7 @@
 package understudy.chaos.law;
 
 import java.util.List;
-import understudy.chaos.evidence.Evidence;
+import understudy.chaos.evidence.ScenarioEvidence;
 
 /**
  * What a law says of a scenario.
@@ -21,7 +21,7 @@ public record Verdict(String law, String statement, List<Breach> breaches, Strin
      * Judges a scenario by a law. Breaches of one that depends on time are in doubt if the machine was late; that it was
      * kept is not.
      */
-    public static Verdict of(Law law, Evidence evidence) {
+    public static <E extends ScenarioEvidence> Verdict of(Law<E> law, E evidence) {
         var breaches = law.judge(evidence);
         boolean isInDoubt = !breaches.isEmpty()
                 && law.dependsOnTime()

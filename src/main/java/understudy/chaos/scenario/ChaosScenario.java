@@ -29,7 +29,8 @@ public record ChaosScenario(
         List<LoadSettings> load,
         List<Injection> injections,
         List<String> laws,
-        Bounds bounds) {
+        Bounds bounds)
+        implements NamedScenario {
 
     public ChaosScenario {
         load = List.copyOf(load);

@@ -86,9 +86,8 @@ final class AnswersTest {
                 .contains("<a href=\"#mid-stream.stream-errors-reach-client\">1</a>")
                 .contains("<title>r1 is faulty: cut, from 0.500 s to 1.000 s</title>")
                 .contains("<title>c1 at r1: broken-by-fault, status 200, 12 bytes, from 0.110 s to 0.800 s</title>");
-        assertThat(CallStory.of(
-                        RESULT.scenarios().get(1).evidence().calls().get(0),
-                        RESULT.scenarios().get(1).evidence()))
+        var evidence = (Evidence) RESULT.scenarios().get(1).evidence();
+        assertThat(CallStory.of(evidence.calls().get(0), evidence))
                 .extracting(event -> event.who() + " " + event.what())
                 .containsExactly(
                         "client sends a streamed request of tenant t, session s",
@@ -178,6 +177,7 @@ final class AnswersTest {
         var cut = new ReplicaPhase("r1", ReplicaPhase.State.FAULTY, "cut", millis(500), millis(1_000));
         var broken = scenario("mid-stream", List.of(call), List.of(attempt), List.of(cut));
         return new KitResult(
+                KitResult.Kind.GATEWAY,
                 "envoy",
                 7,
                 List.of(

@@ -1,0 +1,5 @@
+/** Processes of what is under test. */
+@NullMarked
+package understudy.chaos.process;
+
+import org.jspecify.annotations.NullMarked;
