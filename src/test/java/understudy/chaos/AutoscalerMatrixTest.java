@@ -49,7 +49,7 @@ final class AutoscalerMatrixTest {
     private static final ScalingScenario FAILED_SCALE = scenario("failed-scale", """
             replicas = 2, load = [{ users = 8 }, { at = 400ms, users = 16 }], for = 4s
             faults = [{ at = 200ms, do = failed-scale, for = 1500ms }]
-            bounds { most-replicas = 4, up = [{ from = 1700ms, replicas = 4 }] }""");
+            bounds { most-replicas = 4, max-calls-per-second = 15, up = [{ from = 1700ms, replicas = 4 }] }""");
 
     private static final ScalingScenario CONFLICTS = scenario("conflicts", """
             replicas = 2, load = [{ users = 8 }, { at = 400ms, users = 16 }], for = 3s

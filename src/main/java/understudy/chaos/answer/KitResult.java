@@ -17,8 +17,7 @@ import understudy.chaos.law.ScenarioResult;
  * @param scenarios results, in the order in which the scenarios ran
  * @param needTls names of scenarios that did not run, because replicas must speak TLS in them
  */
-public record KitResult(
-        Kind kind, String target, long seed, List<ScenarioResult> scenarios, List<String> needTls) {
+public record KitResult(Kind kind, String target, long seed, List<ScenarioResult> scenarios, List<String> needTls) {
 
     public KitResult {
         scenarios = List.copyOf(scenarios);

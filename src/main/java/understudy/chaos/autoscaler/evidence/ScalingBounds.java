@@ -1,5 +1,6 @@
 package understudy.chaos.autoscaler.evidence;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /**
@@ -16,6 +17,7 @@ import java.util.List;
  * @param maxCallsPerSecond most calls of the scale subresource in any second
  * @param deadlines numbers of replicas that have to be wanted in time
  */
+@RecordBuilder
 public record ScalingBounds(
         int minReplicas,
         int maxReplicas,

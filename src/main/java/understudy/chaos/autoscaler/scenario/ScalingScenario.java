@@ -1,5 +1,6 @@
 package understudy.chaos.autoscaler.scenario;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import understudy.chaos.autoscaler.evidence.ScalingBounds;
 import understudy.chaos.autoscaler.fleet.LoadStep;
@@ -21,6 +22,7 @@ import understudy.chaos.scenario.NamedScenario;
  * @param laws names of the laws that judge it
  * @param bounds numbers that the laws compare with
  */
+@RecordBuilder
 public record ScalingScenario(
         String name,
         String description,

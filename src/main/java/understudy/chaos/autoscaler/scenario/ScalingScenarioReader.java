@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import understudy.chaos.autoscaler.evidence.Deadline;
 import understudy.chaos.autoscaler.evidence.ScalingBounds;
+import understudy.chaos.autoscaler.evidence.ScalingBoundsBuilder;
 import understudy.chaos.autoscaler.fleet.LoadStep;
 import understudy.chaos.autoscaler.law.ScalingLaws;
 import understudy.chaos.autoscaler.plane.PlaneFault;
@@ -83,21 +84,22 @@ public final class ScalingScenarioReader {
         if (!name.matches("[a-z0-9][a-z0-9-]*")) {
             throw section.unusable("name", "must be of small letters, digits and dashes");
         }
-        return new ScalingScenario(
-                name,
-                section.text("description"),
-                section.text("incident"),
-                section.wholeNumber("replicas", 0, MAX_REPLICAS),
-                millis(section, "startup", 0),
-                millis(section, "period", 1),
-                millis(section, "window", 0),
-                nanos(section, "for"),
-                load(section),
-                section.sections("faults").stream()
+        return ScalingScenarioBuilder.builder()
+                .name(name)
+                .description(section.text("description"))
+                .incident(section.text("incident"))
+                .replicas(section.wholeNumber("replicas", 0, MAX_REPLICAS))
+                .startupMillis(millis(section, "startup", 0))
+                .periodMillis(millis(section, "period", 1))
+                .windowMillis(millis(section, "window", 0))
+                .durationNanos(nanos(section, "for"))
+                .load(load(section))
+                .faults(section.sections("faults").stream()
                         .map(ScalingScenarioReader::fault)
-                        .toList(),
-                laws(section),
-                bounds(section.section("bounds")));
+                        .toList())
+                .laws(laws(section))
+                .bounds(bounds(section.section("bounds")))
+                .build();
     }
 
     private static Section checked(Section written, Section defaults) {
@@ -158,18 +160,19 @@ public final class ScalingScenarioReader {
 
     private static ScalingBounds bounds(Section bounds) {
         int min = bounds.wholeNumber("min-replicas", 0, MAX_REPLICAS);
-        return new ScalingBounds(
-                min,
-                bounds.wholeNumber("max-replicas", Math.max(1, min), MAX_REPLICAS),
-                bounds.wholeNumber("most-replicas", 0, MAX_REPLICAS),
-                bounds.wholeNumber("max-reversals", 0, MAX_COUNT),
-                nanos(bounds, "grace"),
-                nanos(bounds, "retry"),
-                nanos(bounds, "zero"),
-                bounds.wholeNumber("max-unfinished", 0, MAX_COUNT),
-                bounds.wholeNumber("max-calls-per-second", 1, MAX_COUNT),
-                Stream.concat(deadlines(bounds, "up", true), deadlines(bounds, "down", false))
-                        .toList());
+        return ScalingBoundsBuilder.builder()
+                .minReplicas(min)
+                .maxReplicas(bounds.wholeNumber("max-replicas", Math.max(1, min), MAX_REPLICAS))
+                .mostReplicas(bounds.wholeNumber("most-replicas", 0, MAX_REPLICAS))
+                .maxReversals(bounds.wholeNumber("max-reversals", 0, MAX_COUNT))
+                .graceNanos(nanos(bounds, "grace"))
+                .retryNanos(nanos(bounds, "retry"))
+                .zeroNanos(nanos(bounds, "zero"))
+                .maxUnfinished(bounds.wholeNumber("max-unfinished", 0, MAX_COUNT))
+                .maxCallsPerSecond(bounds.wholeNumber("max-calls-per-second", 1, MAX_COUNT))
+                .deadlines(Stream.concat(deadlines(bounds, "up", true), deadlines(bounds, "down", false))
+                        .toList())
+                .build();
     }
 
     private static Stream<Deadline> deadlines(Section bounds, String key, boolean isUp) {

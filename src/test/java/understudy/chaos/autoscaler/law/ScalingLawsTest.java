@@ -11,7 +11,7 @@ import understudy.chaos.autoscaler.evidence.Deadline;
 import understudy.chaos.autoscaler.evidence.FaultPhase;
 import understudy.chaos.autoscaler.evidence.ReplicaCounts;
 import understudy.chaos.autoscaler.evidence.ScaleCall;
-import understudy.chaos.autoscaler.evidence.ScalingBounds;
+import understudy.chaos.autoscaler.evidence.ScalingBoundsBuilder;
 import understudy.chaos.autoscaler.evidence.ScalingEvidence;
 import understudy.chaos.evidence.Lateness;
 import understudy.chaos.law.Breach;
@@ -39,8 +39,20 @@ final class ScalingLawsTest {
 
     /** Begins with 2 replicas. */
     private List<Breach> breaches(String law) {
-        var bounds = new ScalingBounds(1, 4, 3, 1, millis(500), millis(1000), millis(1000), 5, 3, deadlines);
-        var evidence = new ScalingEvidence("s", bounds, millis(10_000), 2, counts, calls, faults, isAlive, Lateness.NONE);
+        var bounds = ScalingBoundsBuilder.builder()
+                .minReplicas(1)
+                .maxReplicas(4)
+                .mostReplicas(3)
+                .maxReversals(1)
+                .graceNanos(millis(500))
+                .retryNanos(millis(1000))
+                .zeroNanos(millis(1000))
+                .maxUnfinished(5)
+                .maxCallsPerSecond(3)
+                .deadlines(deadlines)
+                .build();
+        var evidence =
+                new ScalingEvidence("s", bounds, millis(10_000), 2, counts, calls, faults, isAlive, Lateness.NONE);
         var named = ScalingLaws.named(List.of(law));
         assertThat(named).hasSize(1);
         return Verdict.of(named.get(0), evidence).breaches();

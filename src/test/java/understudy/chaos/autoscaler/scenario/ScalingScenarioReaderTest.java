@@ -73,7 +73,7 @@ final class ScalingScenarioReaderTest {
                 "load = [{ user = 4 }] | users",
                 "faults = [{ do = crash }] | do is \"crash\", must be one of vanished-series",
                 "laws = [no-flaping] | laws",
-                "bounds { min-replicas = 4, max-replicas = 3 } | max-replicas is \"3\", must be",
+                "bounds { min-replicas = 4, max-replicas = 3 } | max-replicas is 3, must be from 4 to 64",
                 "period = 0s | period is \"0s\", must be at least 1ms"
             })
     void mistakeNamesItsPlaceAndWhatIsAllowed(String settings, String message) {
