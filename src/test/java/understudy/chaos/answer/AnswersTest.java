@@ -115,7 +115,12 @@ final class AnswersTest {
                 .lateness(new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))))
                 .build();
         var laws = List.of(Laws.named("tokens-in-order"), Laws.named("gateway-alive"));
-        return new KitResult(KitResult.Kind.GATEWAY, "envoy", 7, List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)), List.of());
+        return new KitResult(
+                KitResult.Kind.GATEWAY,
+                "envoy",
+                7,
+                List.of(ScenarioResult.judge("Nothing happens.", evidence, laws)),
+                List.of());
     }
 
     @Test
