@@ -39,6 +39,7 @@ public record ChaosScenario(
     }
 
     /** Returns whether it is about certificates, and so makes no sense unless replicas speak TLS. */
+    @Override
     public boolean needsTls() {
         return injections.stream()
                 .anyMatch(injection -> injection.action() instanceof Injection.Begin begin
