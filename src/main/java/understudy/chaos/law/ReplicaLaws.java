@@ -109,23 +109,21 @@ final class ReplicaLaws {
 
     /** RFC 9110, 10.2.3: how long to wait before a follow-up request. To the replica, the gateway is the one who asks. */
     private static Judgement retryAfterHonoured(Judgement judgement) {
-        var refusals = new HashMap<String, Attempt>();
+        var refusals = new HashMap<String, List<Attempt>>();
         for (var attempt : judgement.evidence.attempts()) {
-            var refusal = refusals.get(attempt.replica());
-            if (refusal != null) {
-                long waitedNanos = attempt.acceptedNanos() - refusal.endNanos();
-                boolean isUnderWay =
-                        judgement.inTimeNanos(refusal.endNanos(), attempt.acceptedNanos()) <= IN_FLIGHT_NANOS;
-                if (!isUnderWay && waitedNanos < retryAfterNanos(refusal) - IN_FLIGHT_NANOS) {
-                    judgement.breach(
+            var earlier = refusals.computeIfAbsent(attempt.replica(), replica -> new ArrayList<>());
+            // Any of them, so that who asks again and again does not seem to have just been told.
+            earlier.stream()
+                    .filter(refusal -> isTooSoon(refusal, attempt, judgement))
+                    .findFirst()
+                    .ifPresent(refusal -> judgement.breach(
                             attempt,
-                            attempt.replica() + " was sent a request " + Judgement.seconds(waitedNanos)
+                            attempt.replica() + " was sent a request "
+                                    + Judgement.seconds(attempt.acceptedNanos() - refusal.endNanos())
                                     + " after it had said Retry-After: "
-                                    + refusal.retryAfterSeconds().orElseThrow());
-                }
-            }
+                                    + refusal.retryAfterSeconds().orElseThrow()));
             if (isRefusalForAWhile(attempt)) {
-                refusals.merge(attempt.replica(), attempt, ReplicaLaws::later);
+                earlier.add(attempt);
             }
         }
         for (var call : judgement.evidence.calls()) {
@@ -141,6 +139,12 @@ final class ReplicaLaws {
         return judgement;
     }
 
+    private static boolean isTooSoon(Attempt refusal, Attempt next, Judgement judgement) {
+        boolean isUnderWay = judgement.inTimeNanos(refusal.endNanos(), next.acceptedNanos()) <= IN_FLIGHT_NANOS;
+        long waitedNanos = next.acceptedNanos() - refusal.endNanos();
+        return !isUnderWay && waitedNanos < retryAfterNanos(refusal) - IN_FLIGHT_NANOS;
+    }
+
     private static boolean isRefusalForAWhile(Attempt attempt) {
         return (attempt.status() == TOO_MANY_REQUESTS || attempt.status() == UNAVAILABLE)
                 && attempt.retryAfterSeconds().isPresent()
@@ -149,10 +153,6 @@ final class ReplicaLaws {
 
     private static long retryAfterNanos(Attempt refusal) {
         return Duration.ofSeconds(refusal.retryAfterSeconds().orElseThrow()).toNanos();
-    }
-
-    private static Attempt later(Attempt one, Attempt other) {
-        return one.endNanos() + retryAfterNanos(one) > other.endNanos() + retryAfterNanos(other) ? one : other;
     }
 
     /**

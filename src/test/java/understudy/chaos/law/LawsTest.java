@@ -309,6 +309,17 @@ final class LawsTest {
                 .containsExactly("too-soon: r1 was sent a request 2.00 s after it had said Retry-After: 3");
     }
 
+    /** Each comes 0.2 s after the last refusal, which is less than the 0.25 s for what is under way, and 0.39 s after the first. */
+    @Test
+    void whoAsksAgainAndAgain_isNotUnderWay() {
+        refusal("first", "r1", 1_000, 3);
+        refusal("second", "r1", 1_200, 3);
+        refusal("third", "r1", 1_400, 3);
+
+        assertThat(broken("retry-after-honoured"))
+                .containsExactly("third: r1 was sent a request 0.39 s after it had said Retry-After: 3");
+    }
+
     @Test
     void clientThatIsRefusedIsToldHowLongToWait() {
         refusal("told", "r1", 1_000, 2);
