@@ -130,13 +130,12 @@ final class ChaosCommand implements Callable<Integer> {
             return console.flush();
         }
         answers.requireWritable();
-        try (var kit = maker.get()) {
-            var stop = new BreakOff(kit::stop);
-            try {
-                return run(kit, scenarios, kind, name, console);
-            } finally {
-                stop.close();
-            }
+        var kit = maker.get();
+        var breakOff = new BreakOff(kit::stop);
+        // The kit ends first, and with it the processes of the target: Ctrl-C waits for that.
+        try (breakOff;
+                kit) {
+            return run(kit, scenarios, kind, name, console);
         }
     }
 

@@ -1,14 +1,10 @@
 package understudy.chaos;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import understudy.chaos.autoscaler.AutoscalerUnderTest;
 import understudy.chaos.autoscaler.evidence.FaultPhase;
@@ -34,7 +30,7 @@ import understudy.runtime.Stopwatch;
  *
  * <p>One thread at a time may use it; {@link #stop} may be called by any.
  */
-public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
+public final class AutoscalerKit extends ConformanceKit<ScalingScenario> {
     private static final long TICK_MILLIS = 20;
 
     /** Load without an autoscaler, so that the first metrics are those of a cluster at work. */
@@ -44,8 +40,6 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
 
     private final AutoscalerUnderTest autoscaler;
     private final long seed;
-    private final Path directory;
-    private final CountDownLatch isStopped = new CountDownLatch(1);
 
     /**
      * Creates a kit; nothing starts before the first scenario.
@@ -56,30 +50,10 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
     public AutoscalerKit(AutoscalerUnderTest autoscaler, long seed) {
         this.seed = seed;
         this.autoscaler = autoscaler;
-        try {
-            directory = Files.createTempDirectory("understudy-chaos");
-        } catch (IOException e) {
-            throw new UncheckedIOException("no directory for the autoscaler", e);
-        }
     }
 
     @Override
-    public Path directory() {
-        return directory;
-    }
-
-    @Override
-    public void stop() {
-        isStopped.countDown();
-    }
-
-    @Override
-    public boolean isStopped() {
-        return isStopped.getCount() == 0;
-    }
-
-    @Override
-    public ScenarioResult runOnce(ScalingScenario scenario) throws IOException {
+    ScenarioResult runOnce(ScalingScenario scenario) throws IOException {
         try (var deployment = new Deployment(scenario.replicas(), scenario.startupMillis(), scenario.load(), seed);
                 var plane = new ControlPlane(scenario.replicas(), deployment::metrics)) {
             keep(deployment, plane, SETTLE_NANOS);
@@ -101,7 +75,7 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
                 Deployment.REQUESTS_PER_REPLICA,
                 scenario.periodMillis(),
                 scenario.windowMillis(),
-                directory);
+                directory());
     }
 
     /** Lets the load of the scenario's start go on. */
@@ -109,7 +83,7 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
         var waiting = Stopwatch.start();
         while (waiting.nanos() < nanos && !isStopped()) {
             look(deployment, plane, 0);
-            pause();
+            pause(TICK_MILLIS);
         }
     }
 
@@ -118,7 +92,7 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
         var waiting = Stopwatch.start();
         while (!plane.hasBeenCalled() && !isStopped()) {
             look(deployment, plane, 0);
-            pause();
+            pause(TICK_MILLIS);
             if (!running.isAlive()) {
                 throw new IOException("the autoscaler " + running.end());
             }
@@ -143,7 +117,7 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
                 long nowNanos = stopwatch.nanos();
                 look(deployment, plane, nowNanos);
                 counts.add(deployment.counts(nowNanos, plane.wanted()));
-                pause();
+                pause(TICK_MILLIS);
             }
             return new ScalingEvidence(
                     scenario.name(),
@@ -181,27 +155,6 @@ public final class AutoscalerKit implements ConformanceKit<ScalingScenario> {
             if (nowNanos >= endNanos && ended.add(fault)) {
                 plane.end(fault.fault());
             }
-        }
-    }
-
-    private void pause() {
-        try {
-            if (isStopped.await(TICK_MILLIS, TimeUnit.MILLISECONDS)) {
-                return;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            stop();
-        }
-    }
-
-    @Override
-    public void close() {
-        stop();
-        try {
-            Files.deleteIfExists(directory);
-        } catch (IOException e) {
-            // The autoscaler has left files, which stay.
         }
     }
 }

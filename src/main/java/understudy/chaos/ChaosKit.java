@@ -1,7 +1,6 @@
 package understudy.chaos;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -10,7 +9,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +38,7 @@ import understudy.runtime.Stopwatch;
  *
  * <p>One thread at a time may use it; {@link #stop} may be called by any.
  */
-public final class ChaosKit implements ConformanceKit<ChaosScenario> {
+public final class ChaosKit extends ConformanceKit<ChaosScenario> {
     private static final long TICK_MILLIS = 10;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -66,8 +64,6 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
     private final List<Integer> wantedPorts;
     private final long seed;
     private final boolean isTls;
-    private final Path directory;
-    private final CountDownLatch isStopped = new CountDownLatch(1);
     private @Nullable ReplicaCertificates certificates;
     private @Nullable Fleet fleet;
     private GatewayUnderTest.@Nullable Running running;
@@ -94,36 +90,11 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
         this.isTls = isTls;
         wantedPorts = List.copyOf(ports);
         this.seed = seed;
-        try {
-            directory = Files.createTempDirectory("understudy-chaos");
-        } catch (IOException e) {
-            throw new UncheckedIOException("no directory for the gateway", e);
-        }
     }
 
+    /** @throws IllegalArgumentException if the scenario needs TLS, and replicas do not speak it */
     @Override
-    public Path directory() {
-        return directory;
-    }
-
-    @Override
-    public void stop() {
-        isStopped.countDown();
-    }
-
-    @Override
-    public boolean isStopped() {
-        return isStopped.getCount() == 0;
-    }
-
-    /**
-     * Runs a scenario.
-     *
-     * @throws IOException if the gateway does not start, or a port cannot be had
-     * @throws IllegalArgumentException if it needs TLS, and replicas do not speak it
-     */
-    @Override
-    public ScenarioResult runOnce(ChaosScenario scenario) throws IOException {
+    ScenarioResult runOnce(ChaosScenario scenario) throws IOException {
         if (scenario.needsTls() && !isTls) {
             throw new IllegalArgumentException("the scenario " + scenario.name() + " needs replicas that speak TLS");
         }
@@ -173,7 +144,7 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
     }
 
     private Path authority() {
-        return directory.resolve("ca.pem");
+        return directory().resolve("ca.pem");
     }
 
     private GatewayUnderTest.Running runningGateway(Fleet replicas) throws IOException {
@@ -183,7 +154,7 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
         }
         closeGateway();
         var started = gateway.start(
-                new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory, isTls ? authority() : null));
+                new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory(), isTls ? authority() : null));
         running = started;
         return started;
     }
@@ -262,17 +233,6 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
         }
     }
 
-    private void pause(long millis) {
-        try {
-            if (isStopped.await(millis, TimeUnit.MILLISECONDS)) {
-                return;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            stop();
-        }
-    }
-
     private void closeGateway() {
         var present = running;
         running = null;
@@ -290,15 +250,9 @@ public final class ChaosKit implements ConformanceKit<ChaosScenario> {
     }
 
     @Override
-    public void close() {
-        stop();
+    void end() throws IOException {
         closeGateway();
         closeFleet();
-        try {
-            Files.deleteIfExists(authority());
-            Files.deleteIfExists(directory);
-        } catch (IOException e) {
-            // The gateway has left files, which stay.
-        }
+        Files.deleteIfExists(authority());
     }
 }

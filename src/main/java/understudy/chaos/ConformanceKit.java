@@ -1,7 +1,11 @@
 package understudy.chaos;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import understudy.chaos.law.ScenarioResult;
 import understudy.chaos.scenario.NamedScenario;
 
@@ -10,25 +14,36 @@ import understudy.chaos.scenario.NamedScenario;
  *
  * @param <S> kind of its scenarios
  */
-public interface ConformanceKit<S extends NamedScenario> extends AutoCloseable {
+public abstract class ConformanceKit<S extends NamedScenario> implements AutoCloseable {
     /** Tries of a scenario that stays in doubt. */
-    int MAX_TRIES = 3;
+    private static final int MAX_TRIES = 3;
+
+    private final Path directory;
+    private final CountDownLatch isStopped = new CountDownLatch(1);
+
+    /** Creates a kit with a scratch directory; nothing starts before the first scenario. */
+    protected ConformanceKit() {
+        try {
+            directory = Files.createTempDirectory("understudy-chaos");
+        } catch (IOException e) {
+            throw new UncheckedIOException("no scratch directory for what is judged", e);
+        }
+    }
 
     /** Returns the scratch directory of the target, which stays if the target has left anything there. */
-    Path directory();
+    public final Path directory() {
+        return directory;
+    }
 
     /** Ends the scenario that runs, and lets no other one begin. */
-    void stop();
+    public final void stop() {
+        isStopped.countDown();
+    }
 
     /** Returns whether it was stopped. */
-    boolean isStopped();
-
-    /**
-     * Runs a scenario once, whether the machine is late or not.
-     *
-     * @throws IOException if the target does not start, or a port cannot be had
-     */
-    ScenarioResult runOnce(S scenario) throws IOException;
+    public final boolean isStopped() {
+        return isStopped.getCount() == 0;
+    }
 
     /**
      * Runs a scenario: again, if the machine was so late that a law which seems broken cannot be judged, and at most three
@@ -36,7 +51,7 @@ public interface ConformanceKit<S extends NamedScenario> extends AutoCloseable {
      *
      * @throws IOException if the target does not start, or a port cannot be had
      */
-    default ScenarioResult run(S scenario) throws IOException {
+    public final ScenarioResult run(S scenario) throws IOException {
         var result = runOnce(scenario);
         for (int i = 1; i < MAX_TRIES && result.isInDoubt() && !isStopped(); i++) {
             result = runOnce(scenario);
@@ -44,7 +59,37 @@ public interface ConformanceKit<S extends NamedScenario> extends AutoCloseable {
         return result;
     }
 
+    /**
+     * Runs a scenario once, whether the machine is late or not.
+     *
+     * @throws IOException if the target does not start, or a port cannot be had
+     */
+    abstract ScenarioResult runOnce(S scenario) throws IOException;
+
+    /** Ends what lasts for longer than a scenario, which is nothing unless a kit says otherwise. */
+    void end() throws IOException {}
+
+    /** Waits for so long, or until it is stopped. */
+    final void pause(long millis) {
+        try {
+            if (isStopped.await(millis, TimeUnit.MILLISECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stop();
+        }
+    }
+
     /** Ends the target and what stands behind it. */
     @Override
-    void close();
+    public final void close() {
+        stop();
+        try {
+            end();
+            Files.deleteIfExists(directory);
+        } catch (IOException e) {
+            // The target has left files, which stay.
+        }
+    }
 }

@@ -112,10 +112,14 @@ public final class ReplicaCertificates {
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("STORE_PASSWORD", password);
         var process = builder.start();
-        String said = text(process.getInputStream());
         try {
-            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException("no certificates for --tls: keytool says " + said.strip());
+            // What it says is shorter than a pipe's buffer, and so does not keep it from its end.
+            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("no certificates for --tls: keytool does not end within " + LIMIT_SECONDS + " s");
+            }
+            if (process.exitValue() != 0) {
+                throw new IOException("no certificates for --tls: keytool says "
+                        + text(process.getInputStream()).strip());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

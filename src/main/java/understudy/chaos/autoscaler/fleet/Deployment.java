@@ -19,6 +19,9 @@ public final class Deployment implements AutoCloseable {
     /** Requests that a replica runs at the same time. */
     public static final int REQUESTS_PER_REPLICA = 4;
 
+    /** As many as the nodes of a cluster take; what is wanted beyond that never starts, whatever an autoscaler asks for. */
+    private static final int MAX_REPLICAS = 64;
+
     /** An answer takes 0.2 s: 20 steps of 10 ms. */
     private static final int ANSWER_TOKENS = 20;
 
@@ -69,7 +72,7 @@ public final class Deployment implements AutoCloseable {
         load.look(nowNanos);
         states = cluster.states();
         int present = ready().size() + starting().size();
-        for (int i = present; i < wanted; i++) {
+        for (int i = present; i < Math.min(wanted, MAX_REPLICAS); i++) {
             cluster.inject(new FleetChange.Add());
         }
         if (present > wanted) {

@@ -71,10 +71,10 @@ public final class ScalingLaws {
     }
 
     private record Named(String name, String statement, Judge judge) implements Law<ScalingEvidence> {
-        /** A number out of bounds stays wrong, however late it is asked for. */
+        /** A number out of bounds stays wrong, and a process ended, however late the machine is. */
         @Override
         public boolean dependsOnTime() {
-            return !name.equals("replicas-within-bounds");
+            return !name.equals("replicas-within-bounds") && !name.equals("autoscaler-alive");
         }
 
         @Override

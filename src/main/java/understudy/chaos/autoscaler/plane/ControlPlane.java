@@ -36,6 +36,12 @@ public final class ControlPlane implements AutoCloseable {
     private static final int FAILED = 500;
     private static final int UNAVAILABLE = 503;
     private static final int BACKLOG = 50;
+    private static final int MAX_BODY_BYTES = 1 << 20;
+
+    static {
+        // Else the JDK's server sends head and body apart, and the body once the client has acknowledged the head.
+        System.setProperty("sun.net.httpserver.nodelay", "true");
+    }
 
     private final HttpServer server;
     private final ExecutorService threads;
@@ -160,7 +166,7 @@ public final class ControlPlane implements AutoCloseable {
 
     private void onScale(HttpExchange exchange) throws IOException {
         String method = exchange.getRequestMethod();
-        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        String body = new String(exchange.getRequestBody().readNBytes(MAX_BODY_BYTES), StandardCharsets.UTF_8);
         long atNanos = nowNanos();
         var late = fault(PlaneFault.Kind.LATE_SCALE);
         if (late != null) {

@@ -24,6 +24,7 @@ final class ScalingLawsTest {
     private final List<FaultPhase> faults = new ArrayList<>();
     private final List<Deadline> deadlines = new ArrayList<>();
     private boolean isAlive = true;
+    private Lateness lateness = Lateness.NONE;
 
     private static long millis(long millis) {
         return millis * 1_000_000;
@@ -38,7 +39,7 @@ final class ScalingLawsTest {
     }
 
     /** Begins with 2 replicas. */
-    private List<Breach> breaches(String law) {
+    private Verdict verdict(String law) {
         var bounds = ScalingBoundsBuilder.builder()
                 .minReplicas(1)
                 .maxReplicas(4)
@@ -51,11 +52,14 @@ final class ScalingLawsTest {
                 .maxCallsPerSecond(3)
                 .deadlines(deadlines)
                 .build();
-        var evidence =
-                new ScalingEvidence("s", bounds, millis(10_000), 2, counts, calls, faults, isAlive, Lateness.NONE);
+        var evidence = new ScalingEvidence("s", bounds, millis(10_000), 2, counts, calls, faults, isAlive, lateness);
         var named = ScalingLaws.named(List.of(law));
         assertThat(named).hasSize(1);
-        return Verdict.of(named.get(0), evidence).breaches();
+        return Verdict.of(named.get(0), evidence);
+    }
+
+    private List<Breach> breaches(String law) {
+        return verdict(law).breaches();
     }
 
     @Test
@@ -209,5 +213,17 @@ final class ScalingLawsTest {
         isAlive = false;
 
         assertThat(breaches("autoscaler-alive")).hasSize(1);
+    }
+
+    /** The machine stood still for a second. */
+    @Test
+    void lateMachineExcusesNeitherAnEndNorANumberOutOfBounds() {
+        lateness = new Lateness(List.of(new Lateness.Stall(millis(1_000), millis(2_000))));
+        isAlive = false;
+        put(1_000, 5, 200);
+
+        assertThat(verdict("autoscaler-alive").isBroken()).isTrue();
+        assertThat(verdict("replicas-within-bounds").isBroken()).isTrue();
+        assertThat(verdict("no-overshoot").isInDoubt()).isTrue();
     }
 }
