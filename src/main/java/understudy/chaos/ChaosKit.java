@@ -1,8 +1,6 @@
 package understudy.chaos;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -17,6 +15,7 @@ import understudy.chaos.evidence.ConnectionSample;
 import understudy.chaos.evidence.Evidence;
 import understudy.chaos.evidence.EvidenceBuilder;
 import understudy.chaos.fleet.Fleet;
+import understudy.chaos.fleet.FreePorts;
 import understudy.chaos.gateway.GatewayUnderTest;
 import understudy.chaos.law.Laws;
 import understudy.chaos.law.ScenarioResult;
@@ -153,16 +152,10 @@ public final class ChaosKit extends ConformanceKit<ChaosScenario> {
             return present;
         }
         closeGateway();
-        var started = gateway.start(
-                new GatewayUnderTest.Setup(freePort(), replicas.backends(), directory(), isTls ? authority() : null));
+        var started = gateway.start(new GatewayUnderTest.Setup(
+                FreePorts.next(), replicas.backends(), directory(), isTls ? authority() : null));
         running = started;
         return started;
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Calls until each replica that can has answered: a gateway may have taken it for dead in the last scenario. */

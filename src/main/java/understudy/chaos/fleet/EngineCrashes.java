@@ -15,6 +15,7 @@ import understudy.chaos.proxy.Interposer;
 import understudy.chaos.proxy.PrefillLeg;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
+import understudy.runtime.Stopwatch;
 import understudy.testkit.EmulatedCluster;
 
 /** Deaths and returns of the engines of one cluster, and what gateways see of them. One thread uses it. */
@@ -99,10 +100,10 @@ final class EngineCrashes {
     }
 
     /** Does what is due, and opens the ports of replicas whose engines are up again. */
-    void look(PhaseLog phases, long nowNanos) throws IOException {
+    void look(PhaseLog phases, Stopwatch stopwatch) throws IOException {
         for (var death : List.copyOf(due)) {
             if (pair(death.replica).isHeld()) {
-                die(death, phases, nowNanos);
+                die(death, phases, stopwatch.nanos());
                 due.remove(death);
                 pair(death.replica).release();
             }
@@ -111,7 +112,8 @@ final class EngineCrashes {
             if (engines(death).stream().allMatch(this::isUp)) {
                 returning.remove(death);
                 ports.get(death.replica).listenAgain();
-                phases.end(ports.get(death.replica).name(), death.fault, nowNanos);
+                // After that and not before: to find out that an engine is up may take a while.
+                phases.end(ports.get(death.replica).name(), death.fault, stopwatch.nanos());
             }
         }
     }

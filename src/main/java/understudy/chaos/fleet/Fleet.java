@@ -46,7 +46,8 @@ public final class Fleet implements AutoCloseable {
         phases = new PhaseLog(List.of());
         try {
             for (int i = 0; i < wanted.size(); i++) {
-                ports.add(new Interposer("replica-" + i, wanted.get(i), numbers, certificates, log));
+                int port = wanted.get(i) == 0 ? FreePorts.next() : wanted.get(i);
+                ports.add(new Interposer("replica-" + i, port, numbers, certificates, log));
                 events.add(new EventInterposer("replica-" + i));
             }
         } catch (IOException e) {
@@ -173,7 +174,7 @@ public final class Fleet implements AutoCloseable {
 
     /** Lets happen what waits for a call or an engine; to be called every now and then. */
     public void look() throws IOException {
-        Objects.requireNonNull(crashes).look(phases, stopwatch.nanos());
+        Objects.requireNonNull(crashes).look(phases, stopwatch);
     }
 
     /** Returns the connections of each replica now. */
