@@ -25,6 +25,8 @@ late_c2="$late_c2 -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=40
 # C1's code without counters of types and branches: most of a run is over before C2 could make use of them.
 no_profiles='-XX:-C1UpdateMethodData'
 
+# C2 would take a processor from the gateway for minutes, and the code that it makes is hardly used.
+only_c1='-XX:TieredStopAtLevel=1'
 # A run leaves little behind in each collection, so a small young generation touches fewer pages and stays in caches.
 small_young='-Xmn32m'
 huge_pages='-XX:+UseTransparentHugePages'
@@ -80,6 +82,7 @@ choose_flags() {
   young= pages=
   case $1 in
     serve | vllm | sglang) collector=-XX:+UseParallelGC flags= ;;
+    chaos) collector=-XX:+UseSerialGC flags=$only_c1 ;;
     run) collector=-XX:+UseSerialGC flags="$late_c2 $no_profiles" young=$small_young pages=$huge_pages ;;
     *) collector=-XX:+UseSerialGC flags=$late_c2 pages=$huge_pages ;;
   esac

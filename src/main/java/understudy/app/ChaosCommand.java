@@ -3,11 +3,16 @@ package understudy.app;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -85,7 +90,11 @@ final class ChaosCommand implements Callable<Integer> {
     @Option(names = "--list", description = "Prints names and sentences of the scenarios, and runs none.")
     private boolean isList;
 
-    @Option(names = "--only", paramLabel = "NAME", split = ",", description = "Scenarios to run. Default: all.")
+    @Option(
+            names = "--only",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Scenarios to run; in a name, * stands for any characters. Default: all.")
     private List<String> only = List.of();
 
     @Option(
@@ -162,6 +171,9 @@ final class ChaosCommand implements Callable<Integer> {
             }
         } catch (IOException e) {
             status.clear();
+            if (kit.isStopped()) {
+                return INTERRUPTED;
+            }
             console.warn(e.getMessage() + "; the " + kind.name().toLowerCase(Locale.ROOT) + "'s log is in "
                     + kit.directory());
             return NOT_RUN;
@@ -197,18 +209,29 @@ final class ChaosCommand implements Callable<Integer> {
     private <S extends NamedScenario> List<S> chosen(List<S> all) {
         var byName = new LinkedHashMap<String, S>();
         all.forEach(scenario -> byName.put(scenario.name(), scenario));
+        if (only.isEmpty()) {
+            return all;
+        }
+        var names = new HashSet<String>();
         for (String name : only) {
             var named = byName.get(name);
             if (named != null && named.needsTls() && !target.isTls() && !isList) {
                 throw new ScenarioException("--only is \"" + name + "\", which runs only with --tls");
             }
-            if (named == null) {
+            var matching = named == null ? matching(name, byName.keySet()) : List.of(name);
+            if (matching.isEmpty()) {
                 throw new ScenarioException(
                         "--only is \"" + name + "\", which is no scenario" + ChaosTarget.meant(name, byName.keySet()));
             }
+            names.addAll(matching);
         }
-        return only.isEmpty()
-                ? all
-                : all.stream().filter(each -> only.contains(each.name())).toList();
+        return all.stream().filter(each -> names.contains(each.name())).toList();
+    }
+
+    /** Returns the names that a pattern means, in which {@code *} stands for any characters. */
+    private static List<String> matching(String pattern, Collection<String> names) {
+        var regex = Pattern.compile(
+                Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")));
+        return names.stream().filter(name -> regex.matcher(name).matches()).toList();
     }
 }

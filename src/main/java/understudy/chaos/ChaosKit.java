@@ -152,10 +152,19 @@ public final class ChaosKit extends ConformanceKit<ChaosScenario> {
             return present;
         }
         closeGateway();
-        var started = gateway.start(new GatewayUnderTest.Setup(
-                FreePorts.next(), replicas.backends(), directory(), isTls ? authority() : null));
-        running = started;
-        return started;
+        var interruption = interruptionByStop();
+        try {
+            var started = gateway.start(new GatewayUnderTest.Setup(
+                    FreePorts.next(), replicas.backends(), directory(), isTls ? authority() : null));
+            running = started;
+            return started;
+        } finally {
+            boolean isInterrupted = !interruption.cancel(false);
+            if (isInterrupted) {
+                // What follows ends the fleet, and may wait for that.
+                Thread.interrupted();
+            }
+        }
     }
 
     /** Calls until each replica that can has answered: a gateway may have taken it for dead in the last scenario. */

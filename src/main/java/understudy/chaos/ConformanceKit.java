@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import understudy.chaos.law.ScenarioResult;
 import understudy.chaos.scenario.NamedScenario;
 
@@ -19,7 +21,7 @@ public abstract class ConformanceKit<S extends NamedScenario> implements AutoClo
     private static final int MAX_TRIES = 3;
 
     private final Path directory;
-    private final CountDownLatch isStopped = new CountDownLatch(1);
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     /** Creates a kit with a scratch directory; nothing starts before the first scenario. */
     protected ConformanceKit() {
@@ -37,12 +39,12 @@ public abstract class ConformanceKit<S extends NamedScenario> implements AutoClo
 
     /** Ends the scenario that runs, and lets no other one begin. */
     public final void stop() {
-        isStopped.countDown();
+        stopped.complete(null);
     }
 
     /** Returns whether it was stopped. */
     public final boolean isStopped() {
-        return isStopped.getCount() == 0;
+        return stopped.isDone();
     }
 
     /**
@@ -69,12 +71,19 @@ public abstract class ConformanceKit<S extends NamedScenario> implements AutoClo
     /** Ends what lasts for longer than a scenario, which is nothing unless a kit says otherwise. */
     void end() throws IOException {}
 
+    /** Returns a stage that interrupts this thread when the kit is stopped, until that stage is cancelled. */
+    final CompletableFuture<Void> interruptionByStop() {
+        return stopped.thenRun(Thread.currentThread()::interrupt);
+    }
+
     /** Waits for so long, or until it is stopped. */
     final void pause(long millis) {
         try {
-            if (isStopped.await(millis, TimeUnit.MILLISECONDS)) {
-                return;
-            }
+            stopped.get(millis, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            // It was not stopped.
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             stop();

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import understudy.chaos.evidence.Lateness;
 import understudy.runtime.Stopwatch;
 
-/** Thread that wants to run every few milliseconds, and notes when it could not. */
+/** Thread that wants to run every few milliseconds, and notes when it could not, and how many others wanted to. */
 final class LatenessMeter implements AutoCloseable {
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -16,6 +16,7 @@ final class LatenessMeter implements AutoCloseable {
 
     private final Stopwatch stopwatch;
     private final List<Lateness.Stall> stalls = new ArrayList<>();
+    private final ProcessorDemand demand = ProcessorDemand.ofThisMachine();
     private final CountDownLatch isClosed = new CountDownLatch(1);
 
     /** @param stopwatch runs since the scenario's start */
@@ -34,6 +35,7 @@ final class LatenessMeter implements AutoCloseable {
                 if (nowNanos - wantedNanos >= MIN_STALL_NANOS) {
                     add(new Lateness.Stall(wantedNanos, nowNanos));
                 }
+                demand.look(nowNanos);
                 wantedNanos = nowNanos + PERIOD_NANOS;
             }
         } catch (InterruptedException e) {
@@ -47,7 +49,7 @@ final class LatenessMeter implements AutoCloseable {
 
     /** Returns what was measured so far. */
     synchronized Lateness lateness() {
-        return new Lateness(stalls);
+        return new Lateness(stalls, demand.mostThreadsPerProcessor());
     }
 
     @Override

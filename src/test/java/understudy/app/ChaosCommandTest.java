@@ -30,6 +30,15 @@ final class ChaosCommandTest {
                 .hasSizeGreaterThanOrEqualTo(30);
     }
 
+    /** Two of the kit's scenarios begin with "admission-". */
+    @Test
+    void starStandsForAnyCharacters() {
+        var list = call("chaos", "--list", "--only", "admission-*,h*f-dead");
+
+        assertThat(list.out.lines().map(line -> line.substring(0, line.indexOf(' '))))
+                .containsExactlyInAnyOrder("half-dead", "admission-503", "admission-429-everywhere");
+    }
+
     @Test
     void referenceKeepsAllLaws() throws IOException {
         var file = Files.writeString(directory.resolve("small.conf"), SMALL);

@@ -49,6 +49,12 @@ final class LauncherTest {
                 .doesNotContain("-XX:-C1UpdateMethodData", "-Xmn32m");
     }
 
+    /** What is compiled takes no processor from the gateway for long. */
+    @Test
+    void chaos_hasC1Only() throws Exception {
+        assertThat(fixture.call("chaos").out()).startsWith("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar");
+    }
+
     @Test
     void sizesOfTheUsersHeap_standAlone() throws Exception {
         fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xmx1g");

@@ -41,6 +41,7 @@ public final class KitJson {
         into.put("passed", result.isPassed());
         into.put("seconds", evidence.durationNanos() / NANOS_PER_SECOND);
         into.put("lateSeconds", evidence.lateness().totalNanos() / NANOS_PER_SECOND);
+        into.put("threadsPerProcessor", evidence.lateness().threadsPerProcessor());
         if (evidence instanceof Evidence ofGateway) {
             write(ofGateway, into);
         } else if (evidence instanceof ScalingEvidence ofAutoscaler) {

@@ -17,7 +17,7 @@ public interface GatewayUnderTest {
      *
      * @param setup where it listens, and what it finds behind it
      * @return the gateway, which the caller closes
-     * @throws IOException if it does not start; the message says why
+     * @throws IOException if it does not start, or the thread is interrupted meanwhile; the message says why
      */
     Running start(Setup setup) throws IOException;
 

@@ -25,7 +25,7 @@ final class ReplicaLaws {
                     "only-ready-replicas",
                     "No request is sent to a replica that is dead, starting or draining, after the grace.",
                     ReplicaLaws::onlyReadyReplicas),
-            Laws.timeless(
+            Laws.law(
                     "retries-only-unsent",
                     "A call is sent to a second replica only if the first one sent no byte of an answer.",
                     ReplicaLaws::retriesOnlyUnsent),

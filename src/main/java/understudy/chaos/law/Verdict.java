@@ -26,10 +26,17 @@ public record Verdict(String law, String statement, List<Breach> breaches, Strin
         boolean isInDoubt = !breaches.isEmpty()
                 && law.dependsOnTime()
                 && evidence.lateness().isTooMuch();
-        String doubt = "this machine was late by "
-                + Judgement.seconds(evidence.lateness().totalNanos()) + " of "
+        return new Verdict(law.name(), law.statement(), breaches, isInDoubt ? doubt(evidence) : "");
+    }
+
+    private static String doubt(ScenarioEvidence evidence) {
+        var lateness = evidence.lateness();
+        String late = "this machine was late by " + Judgement.seconds(lateness.totalNanos()) + " of "
                 + Judgement.seconds(evidence.durationNanos());
-        return new Verdict(law.name(), law.statement(), breaches, isInDoubt ? doubt : "");
+        return lateness.isCrowded()
+                ? late + ", and " + Judgement.ratio(lateness.threadsPerProcessor())
+                        + " threads wanted each processor in some second"
+                : late;
     }
 
     /** Returns whether the law was kept. */

@@ -1,8 +1,6 @@
 package understudy.chaos.process;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -10,31 +8,32 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import understudy.runtime.Stopwatch;
 
-/**
- * A command of the shell that runs.
- *
- * @param process the shell
- * @param log file that has all output
- */
-public record ShellProcess(Process process, Path log) implements AutoCloseable {
+/** A command of the shell that runs. */
+public final class ShellProcess implements AutoCloseable {
     private static final long END_SECONDS = 3;
     private static final long POLL_MILLIS = 20;
-    private static final int LAST_LINES = 5;
-    private static final int MAX_TAIL_BYTES = 1 << 14;
+    private static final long LAST_OUTPUT_MILLIS = 1_000;
+
+    private final Process process;
+    private final OutputLog log;
+
+    private ShellProcess(Process process, OutputLog log) {
+        this.process = process;
+        this.log = log;
+    }
 
     /**
      * Starts a command.
      *
      * @param directory where it runs
-     * @param log file that its output is appended to
+     * @param log file that its output is appended to, of which the newest part is kept
      */
     public static ShellProcess start(String line, Path directory, Path log) throws IOException {
         var process = new ProcessBuilder("sh", "-c", line)
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
-        return new ShellProcess(process, log);
+        return new ShellProcess(process, OutputLog.start(process.getInputStream(), log));
     }
 
     /** Returns whether it still runs. */
@@ -54,20 +53,14 @@ public record ShellProcess(Process process, Path log) implements AutoCloseable {
 
     /** Returns how it has ended, for an error message; it must have. */
     public String end() throws IOException {
+        log.awaitEnd(LAST_OUTPUT_MILLIS);
         return "has ended with code " + process.exitValue() + lastLines();
     }
 
-    /** Returns the end of the log, which may be of any length, and need not be text; nothing if it is empty. */
+    /** Returns the end of the log, for an error message; nothing if it is empty. */
     public String lastLines() throws IOException {
-        try (var file = new RandomAccessFile(log.toFile(), "r")) {
-            long begin = Math.max(0, file.length() - MAX_TAIL_BYTES);
-            var tail = new byte[(int) (file.length() - begin)];
-            file.seek(begin);
-            file.readFully(tail);
-            var lines = new String(tail, StandardCharsets.UTF_8).lines().toList();
-            var last = lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
-            return last.isEmpty() ? "" : "; its log ends: " + String.join(" | ", last);
-        }
+        String last = log.lastLines();
+        return last.isEmpty() ? "" : "; its log ends: " + last;
     }
 
     /** Ends the process and those that it has started, at first by asking. */

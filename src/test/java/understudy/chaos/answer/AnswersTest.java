@@ -112,7 +112,7 @@ final class AnswersTest {
                 .phases(List.of())
                 .connections(List.of())
                 .isGatewayAlive(false)
-                .lateness(new Lateness(List.of(new Lateness.Stall(millis(100), millis(900)))))
+                .lateness(new Lateness(List.of(new Lateness.Stall(millis(100), millis(900))), 0))
                 .build();
         var laws = List.of(Laws.named("tokens-in-order"), Laws.named("gateway-alive"));
         return new KitResult(

@@ -30,6 +30,7 @@ final class LawsTest {
     private final List<ReplicaPhase> phases = new ArrayList<>();
     private final List<ConnectionSample> connections = new ArrayList<>();
     private final List<Lateness.Stall> stalls = new ArrayList<>();
+    private double threadsPerProcessor;
     private boolean isGatewayAlive = true;
 
     @Test
@@ -524,6 +525,21 @@ final class LawsTest {
                 .isTrue();
     }
 
+    /** Of threads of which more than five share a processor, each runs at less than a fifth of its speed. */
+    @Test
+    void crowdedMachineLeavesALawInDoubtThatDependsOnTime() {
+        isGatewayAlive = false;
+        late(1_000, 1_010);
+        threadsPerProcessor = 5;
+        assertThat(Verdict.of(Laws.named("gateway-alive"), evidence()).isBroken())
+                .isTrue();
+
+        threadsPerProcessor = 5.25;
+        assertThat(Verdict.of(Laws.named("gateway-alive"), evidence()).doubt())
+                .isEqualTo("this machine was late by 0.01 s of 60.00 s,"
+                        + " and 5.25 threads wanted each processor in some second");
+    }
+
     private void late(int fromMillis, int toMillis) {
         stalls.add(new Lateness.Stall(nanos(fromMillis), nanos(toMillis)));
     }
@@ -552,7 +568,7 @@ final class LawsTest {
                 .phases(phases)
                 .connections(connections)
                 .isGatewayAlive(isGatewayAlive)
-                .lateness(new Lateness(stalls))
+                .lateness(new Lateness(stalls, threadsPerProcessor))
                 .build();
     }
 

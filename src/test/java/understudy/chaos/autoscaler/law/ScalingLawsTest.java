@@ -218,7 +218,7 @@ final class ScalingLawsTest {
     /** The machine stood still for a second. */
     @Test
     void lateMachineExcusesNeitherAnEndNorANumberOutOfBounds() {
-        lateness = new Lateness(List.of(new Lateness.Stall(millis(1_000), millis(2_000))));
+        lateness = new Lateness(List.of(new Lateness.Stall(millis(1_000), millis(2_000))), 0);
         isAlive = false;
         put(1_000, 5, 200);
 
