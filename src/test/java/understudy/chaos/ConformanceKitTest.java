@@ -75,12 +75,13 @@ final class ConformanceKitTest {
     void stopInterruptsAWaitForTheTarget_andNoneThatIsOver() throws InterruptedException {
         try (var kit = new Scripted(List.of());
                 var other = new Scripted(List.of())) {
-            kit.interruptionByStop();
+            var interruption = kit.interruptionByStop();
             other.interruptionByStop().cancel(false);
 
             other.stop();
             assertThat(Thread.interrupted()).isFalse();
             kit.stop();
+            assertThat(interruption).isCompleted();
             assertThat(Thread.interrupted()).isTrue();
         }
     }

@@ -230,13 +230,25 @@ public final class PrefixIndex {
         exclude(replica, blockHashes);
     }
 
+    /** Engines evict a prompt from its end: as a rule the next block lies in the row before, and has the same holders. */
     private void exclude(int replica, LongList blockHashes) {
+        int first = HashIndex.NONE;
+        int last = HashIndex.NONE;
         for (int i = 0; i < blockHashes.size(); i++) {
-            int row = rows.find(blockHashes.getLong(i));
-            if (row != HashIndex.NONE) {
-                exclude(replica, row, row);
+            long hash = blockHashes.getLong(i);
+            if (isInUse(first - 1) && rows.hashOf(first - 1) == hash && sets[first - 1] == sets[first]) {
+                first--;
+                continue;
             }
+            exclude(replica, first, last);
+            first = rows.find(hash);
+            last = first;
         }
+        exclude(replica, first, last);
+    }
+
+    private boolean isInUse(int row) {
+        return row > HashIndex.NONE && sets[row] != HolderSets.NONE;
     }
 
     private void clear(int replica) {
