@@ -24,6 +24,7 @@ class CachedPrefixes {
     final PrefixIndex index;
     private final BlockHasher hasher;
     private final int maxModelLen;
+    private final double hostWeight;
     private int[] blocks;
 
     /** The replicas that have the most leading blocks of the prompt that was looked up last; none if no replica has any. */
@@ -41,7 +42,14 @@ class CachedPrefixes {
 
     private record Batch(int replica, List<KvEvent> events) {}
 
+    /** Creates an index for policies that take a block for cached, or not, wherever it is. */
     CachedPrefixes(RoutingPolicyFactory.Cluster cluster) {
+        this(cluster, 0);
+    }
+
+    /** @param hostWeight what a block in a host's memory counts, in relation to one on the GPU, 0 to 1 */
+    CachedPrefixes(RoutingPolicyFactory.Cluster cluster, double hostWeight) {
+        this.hostWeight = hostWeight;
         hasher = cluster.hasher();
         maxModelLen = cluster.maxModelLen();
         index = new PrefixIndex(cluster.numReplicas());
@@ -80,9 +88,14 @@ class CachedPrefixes {
     /** Records that the prompt that was looked up last goes to a replica; KV events will tell what it has cached. */
     void onChosen(int replica, long atNanos) {}
 
-    /** Returns which share of the full blocks a replica has, 0 to 1. */
+    /** Returns which share of the full blocks a replica has, 0 to 1; one in its host's memory counts less. */
     double share(int replica) {
-        return blockHashes.length == 0 ? 0 : blocks[replica] / (double) blockHashes.length;
+        return blockHashes.length == 0 ? 0 : weightedBlocks(replica) / blockHashes.length;
+    }
+
+    /** Returns how many of the leading blocks a replica has, where one in its host's memory counts less. */
+    double weightedBlocks(int replica) {
+        return blocks[replica] + hostWeight * hostBlocks(replica);
     }
 
     /** Returns the hashes of the prompt that was looked up last. */

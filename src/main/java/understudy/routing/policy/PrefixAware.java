@@ -58,7 +58,9 @@ public final class PrefixAware implements RoutingPolicy {
     /** Returns the factory of the policy with these options. */
     public static RoutingPolicyFactory factory(Options options) {
         return new RoutingPolicyFactory(
-                NAME, Set.of(Signal.KV_EVENTS), cluster -> new PrefixAware(options, new CachedPrefixes(cluster)));
+                NAME,
+                Set.of(Signal.KV_EVENTS),
+                cluster -> new PrefixAware(options, new CachedPrefixes(cluster, options.hostWeight)));
     }
 
     static RoutingPolicyFactory factory(PolicySettings settings) {
@@ -77,14 +79,12 @@ public final class PrefixAware implements RoutingPolicy {
 
     private int choose(ClusterView view) {
         boolean isBalanced = !options.balance.isExceeded(view);
-        int best = cached.knowsHosts() ? ReplicaChoice.lowest(view, i -> -score(i)) : cached.mostCached(view);
-        followsCache = isBalanced && score(best) > options.cacheThreshold * cached.numBlocks();
+        int best = cached.knowsHosts()
+                ? ReplicaChoice.lowest(view, i -> -cached.weightedBlocks(i))
+                : cached.mostCached(view);
+        followsCache = isBalanced && cached.weightedBlocks(best) > options.cacheThreshold * cached.numBlocks();
         rule = followsCache ? "most cached" : (isBalanced ? "too little cached" : "out of balance") + LEAST_LOADED;
         return followsCache ? best : view.leastLoaded();
-    }
-
-    private double score(int replica) {
-        return cached.blocks(replica) + options.hostWeight * cached.hostBlocks(replica);
     }
 
     @Override

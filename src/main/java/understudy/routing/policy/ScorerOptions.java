@@ -10,12 +10,15 @@ import understudy.routing.Signal;
  * Settings of {@link WeightedScorers}.
  *
  * @param scorers those that are asked
+ * @param hostWeight what a block in a host's memory counts for {@code precise-prefix-cache}, in relation to one on the GPU, 0
+ *     to 1 (llm-d: {@code kvCacheBackendConfigs})
  * @param isDrawn whether chance chooses in proportion to the scores, and not the highest one
  * @param affinityThreshold share of a prompt's blocks from which on replicas that have them are the only candidates; 0
  *     if all always are
  * @param exploration share of the requests for which all are nevertheless
  */
-record ScorerOptions(List<Weighted> scorers, boolean isDrawn, double affinityThreshold, double exploration) {
+record ScorerOptions(
+        List<Weighted> scorers, double hostWeight, boolean isDrawn, double affinityThreshold, double exploration) {
 
     /**
      * A scorer and how much it counts.
@@ -31,6 +34,7 @@ record ScorerOptions(List<Weighted> scorers, boolean isDrawn, double affinityThr
                 .toList();
         return new ScorerOptions(
                 scorers,
+                settings.number("host-weight", 0, 1),
                 settings.choice("picker", List.of("max-score", "weighted-random"))
                         .equals("weighted-random"),
                 settings.number("affinity-threshold", 0, 1),

@@ -46,7 +46,7 @@ public final class WeightedScorers implements RoutingPolicy {
         scorers = options.scorers().stream()
                 .map(weighted -> weighted.scorer().maker().get())
                 .toList();
-        precise = new CachedPrefixes(cluster);
+        precise = new CachedPrefixes(cluster, options.hostWeight());
         assumed = new AssumedPrefixes(cluster, MAX_ASSUMED_BLOCKS, Long.MAX_VALUE, MAX_PROMPT_BLOCKS);
         if (options.usesPrecisePrefixes()) {
             lookedUp.add(precise);

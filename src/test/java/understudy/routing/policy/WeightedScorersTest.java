@@ -3,6 +3,7 @@ package understudy.routing.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
 import understudy.engine.lora.AdapterUse;
+import understudy.kvcache.KvEvent;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.ClusterView;
 import understudy.routing.LoadReport;
@@ -171,6 +173,20 @@ final class WeightedScorersTest {
         assertThat(policy.cachedTokens(1)).isEqualTo(16);
     }
 
+    /** 16 of 20 tokens are 4 of 5 blocks: replica 0 has 2 of them in its host's memory, replica 1 all four, replica 2 none. */
+    @Test
+    void precisePrefixCache_countsBlocksOfTheHostByTheirWeight() {
+        var policy = policy(Map.of("precise-prefix-cache", 1.0), 0.4);
+        var keys = new LongArrayList(RoutingFixture.hashes(0, 16));
+        policy.onKvEvents(0, RoutingFixture.stored(0, 8));
+        policy.onKvEvents(0, List.of(new KvEvent.HostStored(keys)));
+        policy.onKvEvents(1, List.of(new KvEvent.HostStored(keys)));
+
+        // (2 + 0.4 * 2) / 5, 0.4 * 4 / 5, 0.
+        assertThat(scores(policy)).isEqualTo(List.of(560L, 320L, 0L));
+        assertThat(policy.cachedTokens(1)).as("whatever they count").isEqualTo(16);
+    }
+
     @Test
     void weights_decideBetweenScorers() {
         reportWaiting(10, 0, 0);
@@ -311,16 +327,27 @@ final class WeightedScorersTest {
 
     private static RoutingPolicy policy(
             Map<String, Double> weights, boolean isDrawn, double affinityThreshold, double exploration) {
-        return WeightedScorers.factory(options(weights, isDrawn, affinityThreshold, exploration))
+        return policy(options(weights, isDrawn, affinityThreshold, exploration));
+    }
+
+    private static RoutingPolicy policy(Map<String, Double> weights, double hostWeight) {
+        return policy(new ScorerOptions(weighted(weights), hostWeight, false, 0, 0));
+    }
+
+    private static RoutingPolicy policy(ScorerOptions options) {
+        return WeightedScorers.factory(options)
                 .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), 3, 2_000, new RandomStreams(1)));
     }
 
     private static ScorerOptions options(
             Map<String, Double> weights, boolean isDrawn, double affinityThreshold, double exploration) {
-        var scorers = Scorers.ALL.stream()
+        return new ScorerOptions(weighted(weights), 0.8, isDrawn, affinityThreshold, exploration);
+    }
+
+    private static List<ScorerOptions.Weighted> weighted(Map<String, Double> weights) {
+        return Scorers.ALL.stream()
                 .filter(kind -> weights.containsKey(kind.name()))
                 .map(kind -> new ScorerOptions.Weighted(kind, weights.get(kind.name())))
                 .toList();
-        return new ScorerOptions(scorers, isDrawn, affinityThreshold, exploration);
     }
 }
