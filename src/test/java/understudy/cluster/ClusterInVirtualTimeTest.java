@@ -71,16 +71,20 @@ final class ClusterInVirtualTimeTest {
         assertThat(Invariants.check(run)).isEmpty();
     }
 
-    /** 300 tokens of 10 us, from 0 on, and then 100; the third comes when both are done. Behind that come 3 ms for each. */
+    /**
+     * 1,000 tokens of 10 us, from 0 to 10 ms; of those that come meanwhile one has 3 ms and one adds 0.1302 of its 2 ms. Behind
+     * that come 3 ms for each.
+     */
     @Test
-    void prompts_areTokenizedOneAfterTheOther() {
+    void promptsThatComeMeanwhile_areTokenizedTogether() {
         cluster.apiDelay = new ApiDelay(3 * MILLI, 10_000);
 
-        var run = cluster.run(workload(request(0, 0, 300, 1), request(1, 0, 100, 1), request(2, 4 * MILLI, 200, 1)));
+        var run = cluster.run(
+                workload(request(0, 0, 1_000, 1), request(1, 4 * MILLI, 300, 1), request(2, 6 * MILLI, 200, 1)));
 
-        assertThat(byId(run, 0).queuedNanos()).isEqualTo(6 * MILLI);
-        assertThat(byId(run, 1).queuedNanos()).isEqualTo(7 * MILLI);
-        assertThat(byId(run, 2).queuedNanos()).isEqualTo(9 * MILLI);
+        assertThat(byId(run, 0).queuedNanos()).isEqualTo(13 * MILLI);
+        assertThat(byId(run, 1).queuedNanos()).isEqualTo(16 * MILLI);
+        assertThat(byId(run, 2).queuedNanos()).isEqualTo(16 * MILLI + 260_436);
     }
 
     @Test

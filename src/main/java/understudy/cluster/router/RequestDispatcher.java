@@ -379,17 +379,17 @@ final class RequestDispatcher {
         var request = arrival.request();
         var view = lanes.of(chosen).view();
         view.onDispatched(chosen);
+        var transfer = request.kvTransfer();
+        boolean isComputed = transfer != null && transfer.doRemotePrefill();
         if (keepsAccount) {
             int numCached = isPinned ? 0 : policy.cachedTokens(chosen);
-            var transfer = request.kvTransfer();
-            boolean isComputed = transfer != null && transfer.doRemotePrefill();
             view.onSent(chosen, request, isComputed ? request.prompt().length() : numCached);
         }
         if (arrival.isStreaming()) {
             arrival.replyTo().tell(new RequestEvent.Admitted(request.id(), chosen));
         }
-        // On another replica, the API has all of the work to do again.
-        long headStart = arrival.isRerouted() ? 0 : clock.nowNanos() - request.arrivalNanos();
+        // On another replica, such as that which has computed the prompt, the API has all of the work to do again.
+        long headStart = arrival.isRerouted() || isComputed ? 0 : clock.nowNanos() - request.arrivalNanos();
         replicas.get(chosen)
                 .tell(new Replica.AddRequest(
                         request,
