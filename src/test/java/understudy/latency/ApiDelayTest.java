@@ -28,6 +28,17 @@ final class ApiDelayTest {
         assertThat(last).isCloseTo(31.6 + 4, within(1e-5));
     }
 
+    /** SGLang's takes the prompt of 8 ms when that of 5 ms is done: 10 + 4 + 10 ms. */
+    @Test
+    void promptsOfSglang_areTokenizedOneByOne() {
+        var sglang = new ApiDelay.Queue(new ApiDelay(4_000_000, 1_000).oneByOne());
+        sglang.add(0, 10_000);
+
+        assertThat(sglang.add(5_000_000, 4_000)).isEqualTo((10 + 4 + 4) * 1_000_000);
+        assertThat(sglang.add(8_000_000, 10_000)).isEqualTo((10 + 4 + 10 + 4) * 1_000_000);
+        assertThat(sglang.add(100_000_000, 1_000)).isEqualTo((100 + 1 + 4) * 1_000_000);
+    }
+
     /** Those of 5 and 8 ms wait until 10 ms; (31.6 - 10.7) / 15 / 10.7 = 0.1302 of the shorter one's 4 ms come on top. */
     @Test
     void promptsThatComeMeanwhile_areTheNextBatch() {

@@ -36,6 +36,8 @@ import understudy.settings.Section;
  */
 public record LatencySettings(
         Kind kind, LatencyModel model, Pipeline pipeline, ApiDelay apiDelay, double jitter, List<String> warnings) {
+    private static final String ENGINE = "engine";
+    private static final String VERSION = "(\\d+(\\.\\w+)*)?";
     private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
@@ -77,7 +79,7 @@ public record LatencySettings(
                 kind,
                 pipeline.whole(),
                 pipeline,
-                apiDelay(latency, kind),
+                apiDelay(latency, kind, execution),
                 latency.number("jitter", 0, 1),
                 unread(latency, kind));
     }
@@ -92,12 +94,14 @@ public record LatencySettings(
     }
 
     /** Returns the delay; a device that is made up, or measured as a whole, has none for each token of its own. */
-    private static ApiDelay apiDelay(Section latency, Kind kind) {
+    private static ApiDelay apiDelay(Section latency, Kind kind, Supplier<StepExecution> execution) {
         boolean isOfKernels = kind == Kind.ROOFLINE || kind == Kind.PROFILED;
         double perToken = latency.text(PER_PROMPT_TOKEN).equals("auto")
                 ? isOfKernels ? DEFAULT_NANOS_PER_PROMPT_TOKEN : 0
                 : latency.nanos(PER_PROMPT_TOKEN);
-        return new ApiDelay(Math.round(latency.nanos("api-delay")), perToken);
+        var delay = new ApiDelay(Math.round(latency.nanos("api-delay")), perToken);
+        boolean isOneByOne = perToken > 0 && !execution.get().kernels().equals(StepExecution.VLLM.kernels());
+        return isOneByOne ? delay.oneByOne() : delay;
     }
 
     private static LatencyModel linear(Section linear) {
@@ -160,6 +164,9 @@ public record LatencySettings(
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
         section.keys().forEach(table -> versions.put(table, section.text(table)));
+        if (!section.text(ENGINE).matches(VERSION)) {
+            throw section.unusable(ENGINE, "but a version is such as 0.16.0");
+        }
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
             return new TableLatency(database, gpu.kernelTables(), versions, placement, host);

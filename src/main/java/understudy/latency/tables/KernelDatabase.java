@@ -23,6 +23,12 @@ public final class KernelDatabase {
     private static final String PARQUET = ".parquet";
     private static final String REUSE = "reuse.yaml";
     private static final int MAX_REUSES = 8;
+    private static final double MAJOR = 1e6;
+    private static final double MINORS = 1e3;
+
+    /** Less than any difference of two versions of up to four numbers. */
+    private static final double NEWER = 1e-4;
+
     private static final YAMLMapper MAPPER = new YAMLMapper();
     private static final Comparator<String> BY_NUMBERS =
             Comparator.comparing(KernelDatabase::numbers, (a, b) -> Arrays.compare(a, b));
@@ -159,6 +165,25 @@ public final class KernelDatabase {
         } catch (IOException e) {
             throw new KernelDatabaseException(folder + ": cannot be listed: " + e.getMessage());
         }
+    }
+
+    /**
+     * Returns how far two versions are apart: minor versions count a thousand times as much as patches, and one that is
+     * newer than the first is farther than one that is as much older.
+     */
+    static double distance(String version, String other) {
+        double difference = place(numbers(other)) - place(numbers(version));
+        return difference > 0 ? difference + NEWER : -difference;
+    }
+
+    private static double place(int[] numbers) {
+        double place = 0;
+        double weight = MAJOR;
+        for (int number : numbers) {
+            place += weight * number;
+            weight /= MINORS;
+        }
+        return place;
     }
 
     private static int[] numbers(String version) {

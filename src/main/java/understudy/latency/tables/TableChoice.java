@@ -12,11 +12,16 @@ import org.jspecify.annotations.Nullable;
 import understudy.latency.StepExecution;
 
 /**
- * Choice of a file for each table of a GPU: the engine's newest version that has what is asked for, is not known to be measured
- * wrongly, and does not show it; or the one that a setting names. Keeps what was chosen, and what is wrong with it.
+ * Choice of a file for each table of a GPU: of the engine's versions that have what is asked for, are not known to be measured
+ * wrongly, and do not show it, the nearest to one that a setting gives, or else the newest; or the one that a setting names.
+ * Keeps what was chosen, and what is wrong with it.
  */
 final class TableChoice {
     private static final String AUTO = "auto";
+
+    /** Setting for the version of the engine that is emulated. */
+    private static final String ENGINE = "engine";
+
     private static final String PREFIX = "latency.profiled: ";
 
     private final KernelDatabase database;
@@ -30,7 +35,8 @@ final class TableChoice {
     /**
      * Describes a GPU's tables.
      *
-     * @param versions the version to use, or auto, by the name of a setting
+     * @param versions the version to use, or auto, by the name of a setting; and by {@code engine} that of the engine, which
+     *     auto comes near to, or an empty text
      * @param execution whose kernels to prefer; those of vLLM stand in for what has not been measured
      */
     TableChoice(KernelDatabase database, String gpu, Map<String, String> versions, StepExecution execution) {
@@ -115,9 +121,21 @@ final class TableChoice {
         }
         return files.stream()
                 .filter(file -> isAuto || file.version().equals(wanted))
-                .sorted(Comparator.comparing(
-                        file -> KnownDefects.of(part.table, part.dtype, file).isPresent()))
+                .sorted(Comparator.comparing((TableFile file) ->
+                                KnownDefects.of(part.table, part.dtype, file).isPresent())
+                        .thenComparing(this::isStandIn)
+                        .thenComparingDouble(this::distance))
                 .toList();
+    }
+
+    private boolean isStandIn(TableFile file) {
+        return !file.engine().equals(execution.kernels());
+    }
+
+    /** Versions of another engine's kernels are not near to any of this one. */
+    private double distance(TableFile file) {
+        String engine = versions.getOrDefault(ENGINE, "");
+        return engine.isEmpty() || isStandIn(file) ? 0 : KernelDatabase.distance(engine, file.version());
     }
 
     private Stream<TableFile> files(String engine, Part part) {

@@ -21,6 +21,7 @@ final class CellScenarioTest {
         assertThat(config.text("latency.llm")).isEqualTo("gpt-oss-120b");
         assertThat(config.text("latency.gpu")).isEqualTo("h200");
         assertThat(config.text("latency.mxfp4-use-marlin")).isEqualTo("true");
+        assertThat(config.text("latency.profiled.versions.engine")).isEqualTo("0.18.0");
         assertThat(config.text("latency.dtype")).isEqualTo("auto");
         assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo("auto");
         assertThat(config.text("latency.tensor-parallel-size")).isEqualTo("4");
@@ -40,6 +41,7 @@ final class CellScenarioTest {
 
         assertThat(sglang.engineKind()).isEqualTo("sglang");
         assertThat(config.text("engine.max-num-seqs")).isEqualTo("auto");
+        assertThat(config.text("latency.profiled.versions.engine")).isEmpty();
         // Scales for a KV cache in FP8 are taken by vLLM alone.
         assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo("auto");
         assertThat(config.text("workload.max-concurrency")).isEqualTo("16");
@@ -69,12 +71,12 @@ final class CellScenarioTest {
 
     @ParameterizedTest
     @CsvSource({
-        "meta-llama/Llama-3.1-70B, b200_sxm, full-decode-only, auto, 10ms",
+        "meta-llama/Llama-3.1-70B, b200_sxm, full-decode-only, auto, 13ms",
         "meta-llama/Llama-3.1-70B, h200_sxm, full-and-piecewise, auto, 4ms",
-        "openai/gpt-oss-120b, b200_sxm, full-and-piecewise, 2048, 10ms",
+        "openai/gpt-oss-120b, b200_sxm, full-and-piecewise, 2048, 13ms",
         "openai/gpt-oss-120b, h200_sxm, full-and-piecewise, 2048, 4ms",
         "openai/gpt-oss-120b, a100_sxm, full-and-piecewise, auto, 4ms",
-        "moonshotai/Kimi-K2.5, b200_sxm, full-and-piecewise, auto, 10ms"
+        "moonshotai/Kimi-K2.5, b200_sxm, full-and-piecewise, auto, 13ms"
     })
     void servers_areThoseOfPublicMeasurements(String model, String gpu, String mode, String maxSize, String apiDelay) {
         var config = SCENARIO.of(setup(model, gpu, "nvfp4", 1, 1, 1, 1), "roofline");

@@ -125,6 +125,36 @@ final class TableLatencyTest {
                 .isEqualTo(isWarned);
     }
 
+    /**
+     * 0.16 lies between 0.14 and 0.18, of which the older one counts; the table of 0.18 is known to be wrong, and then 0.19
+     * is nearer to 0.18 than 0.14 is. A patch is nearer than any minor version.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "'', 0.19.0",
+        "0.16.0, 0.14.0",
+        "0.12.0, 0.14.0",
+        "0.17.0, 0.19.0",
+        "0.18.0, 0.19.0",
+        "0.18.7, 0.19.0",
+        "0.30, 0.19.0",
+        "0.14.1.post2, 0.14.0"
+    })
+    void nearestVersionIsTaken_ofThoseThatAreNotKnownToBeWrong(String engine, String expected) {
+        var folder = folder();
+        for (String version : List.of("0.14.0", "0.18.0", "0.19.0", "0.24.0")) {
+            folder.gemm(version, "fp8_block", row -> 1);
+        }
+        var choice = new TableChoice(folder.database(), TableFolder.GPU, Map.of("engine", engine), StepExecution.VLLM);
+        var part = new TableChoice.Part("gemm", "gemm", "gemm", "layers", "fp8_block");
+
+        assertThat(choice.choose(part, TableFile::version)).isEqualTo(expected);
+        assertThat(choice.sources())
+                .singleElement()
+                .asString()
+                .startsWith("latency.profiled: layers: vLLM " + expected);
+    }
+
     @Test
     void tablesOfTheEngine_goBeforeThoseOfVllm() {
         var folder = folder();
