@@ -72,8 +72,9 @@ public record ApiDelay(long nanos, double nanosPerPromptToken, int maxBatchSize)
             batchSize++;
             longestNanos = Math.max(longestNanos, nanos);
             sumNanos += nanos;
-            batchEndNanos =
-                    batchStartNanos + Math.round(longestNanos + SHARE_OF_FURTHER_PROMPT * (sumNanos - longestNanos));
+            // A batch that waits for others begins when the last of them is there.
+            long beginNanos = Math.max(batchStartNanos, arrivalNanos);
+            batchEndNanos = beginNanos + Math.round(longestNanos + SHARE_OF_FURTHER_PROMPT * (sumNanos - longestNanos));
             return batchEndNanos + delay.nanos;
         }
     }

@@ -48,6 +48,15 @@ final class ApiDelayTest {
         assertThat(enterMillis(8, 10_000)).isCloseTo(10 + 10 + 0.1302 * 4 + 4, within(1e-3));
     }
 
+    /** A batch takes what comes within 2 ms of its first prompt, here at 1.5 ms, with 1 ms and 0.1302 of the other 0.1 ms. */
+    @Test
+    void promptIsNotTokenizedBeforeItComes() {
+        enterMillis(0, 100);
+
+        assertThat(enterMillis(1.5, 1_000)).isCloseTo(1.5 + 1 + 0.01302 + 4, within(1e-4));
+        assertThat(enterMillis(2.1, 100)).isCloseTo(1.5 + 1 + 0.01302 + 0.1 + 4, within(1e-4));
+    }
+
     /** 32 prompts are a batch, of 1 + 31 * 0.1302 = 5.0368 times the time of one. */
     @Test
     void promptBehindAFullBatch_waitsForItsEnd() {
