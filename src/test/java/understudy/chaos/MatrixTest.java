@@ -2,6 +2,7 @@ package understudy.chaos;
 
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -139,11 +140,14 @@ final class MatrixTest {
         try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1, isTls)) {
             var result = kit.run(wanted.scenario());
 
-            // On a machine that is late, a law may be in doubt instead.
+            // On a machine that is late, a law may be in doubt instead, or the decision may do no harm.
             assertThat(wanted.laws()).as(reasons(result)).containsAll(laws(result, Verdict::isBroken));
-            assertThat(laws(result, verdict -> !verdict.isKept()))
-                    .as(reasons(result))
-                    .containsAll(wanted.laws());
+            var notKept = laws(result, verdict -> !verdict.isKept());
+            assumeTrue(
+                    notKept.containsAll(wanted.laws())
+                            || !result.evidence().lateness().isTooMuch(),
+                    "this machine is late");
+            assertThat(notKept).as(reasons(result)).containsAll(wanted.laws());
         }
     }
 
