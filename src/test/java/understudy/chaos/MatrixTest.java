@@ -31,6 +31,8 @@ import understudy.chaos.scenario.ScenarioReader;
  * KV events in the scenarios of the kit itself, which must be hard enough for that.
  */
 final class MatrixTest {
+    private static final int MAX_RUNS = 3;
+
     /** Streams of 300 steps of 3 ms, of which every third client leaves. */
     private static final ChaosScenario LONG_STREAMS = scenario("long-streams", """
             load = [{ rate = 12, for = 1s, words = 300, streamed = 1, leave-every = 3 }]
@@ -132,23 +134,35 @@ final class MatrixTest {
         return Stream.of(WrongDecision.values()).filter(wrong -> wrong != WrongDecision.NONE);
     }
 
+    /**
+     * Which calls meet, and which replica an undecided choice falls on, is the machine's: a wrong decision may do no harm by
+     * luck, so it gets three runs to do it.
+     */
     @ParameterizedTest
     @MethodSource("wrongDecisions")
     void wrongDecisionBreaksItsLaws(WrongDecision wrong) throws IOException {
         var wanted = CASES.get(wrong);
-        boolean isTls = wanted.scenario().needsTls();
-        try (var kit = new ChaosKit(new ReferenceGateway(wrong), List.of(), 1, isTls)) {
-            var result = kit.run(wanted.scenario());
-
-            // On a machine that is late, a law may be in doubt instead, or the decision may do no harm.
-            assertThat(wanted.laws()).as(reasons(result)).containsAll(laws(result, Verdict::isBroken));
-            var notKept = laws(result, verdict -> !verdict.isKept());
-            assumeTrue(
-                    notKept.containsAll(wanted.laws())
-                            || !result.evidence().lateness().isTooMuch(),
-                    "this machine is late");
-            assertThat(notKept).as(reasons(result)).containsAll(wanted.laws());
+        var results = new ArrayList<ScenarioResult>();
+        for (int seed = 1; seed <= MAX_RUNS; seed++) {
+            try (var kit = new ChaosKit(
+                    new ReferenceGateway(wrong),
+                    List.of(),
+                    seed,
+                    wanted.scenario().needsTls())) {
+                var result = kit.run(wanted.scenario());
+                assertThat(wanted.laws()).as(reasons(result)).containsAll(laws(result, Verdict::isBroken));
+                if (laws(result, verdict -> !verdict.isKept()).containsAll(wanted.laws())) {
+                    return;
+                }
+                results.add(result);
+            }
         }
+        // On a machine that is late, the decision may do no harm at all.
+        assumeTrue(
+                results.stream()
+                        .noneMatch(result -> result.evidence().lateness().isTooMuch()),
+                "this machine is late");
+        assertThat(results).as(wanted.laws() + " were kept in all runs").isEmpty();
     }
 
     /** Threads that never rest take most of the processors from the kit and from the gateway, which is in its process. */
