@@ -85,7 +85,7 @@ public class StepEstimateBenchmark {
                 .gemm(gemm)
                 .fp8Gemm(gemm)
                 .fp4Gemm(gemm)
-                .attention(new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132, 0.02))
+                .attention(new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 10, 1, 0.42, 0.01, 132, 0.02))
                 .elementwise(new Efficiency(1, 1, 2.5))
                 .allReduce(new GpuSpec.AllReduce(8, 324, null))
                 .experts(GpuSpecExpertsBuilder.builder()

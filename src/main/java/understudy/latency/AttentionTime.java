@@ -22,7 +22,9 @@ public final class AttentionTime {
     private final double microsPerPair;
     private final double mixedFactor;
     private final UnevenContexts uneven;
+    private final double overheadMicros;
     private final double kvHeads;
+    private final double mostKvHeads;
 
     /** Describes the group of GPUs. */
     public AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
@@ -47,7 +49,12 @@ public final class AttentionTime {
             microsPerPair = perPair / flopPerMicro;
         }
         mixedFactor = fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
-        kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
+        overheadMicros = fit.overheadMicros(bytesPerKvElement);
+        // Latent attention has one compressed vector for all heads.
+        kvHeads = latent == null ? Math.max(1, (double) attention.numKvHeads() / tensorParallelSize) : 1;
+        mostKvHeads = fit.numMultiprocessors() == 0
+                ? Double.POSITIVE_INFINITY
+                : (double) HEADS_PER_MULTIPROCESSOR * fit.numMultiprocessors();
         uneven = UnevenContexts.of(llm, gpu, tensorParallelSize, bytesPerKvElement);
     }
 
@@ -63,14 +70,13 @@ public final class AttentionTime {
     }
 
     private double headMicros(int numDecodes) {
-        double most = (double) HEADS_PER_MULTIPROCESSOR * fit.numMultiprocessors();
-        return fit.microsPerDecodedHead() * Math.min(numDecodes * kvHeads, most);
+        return fit.microsPerDecodedHead() * Math.min(numDecodes * kvHeads, mostKvHeads);
     }
 
     private double layerMicros(BatchShape batch, int reach) {
         double kvTokens = reach == Integer.MAX_VALUE ? batch.decodeKvTokens() : batch.decodeKvTokensWithin(reach);
         double decode = microsPerKvToken * kvTokens;
-        double fixed = fit.kernel().overheadMicros() + headMicros(batch.numDecodes());
+        double fixed = overheadMicros + headMicros(batch.numDecodes());
         if (batch.numChunks() == 0) {
             return fixed + decode;
         }

@@ -56,16 +56,19 @@ public record GpuSpec(
      *
      * @param kernel shares while computing pairs and while reading the KV cache
      * @param fp8Bandwidth share of the bandwidth while reading an FP8 KV cache, above 0
+     * @param fp8OverheadMicros fixed time of one kernel with an FP8 KV cache, in microseconds
      * @param causalFactor how much longer a pair takes among the tokens of a chunk than one with a token before it
      * @param mixedPerGroup by how much reading the KV cache for decodes slows down beside prefill chunks, and at least 1:
      *     {@code mixedPerGroup * queryHeads / kvHeads} up to 64 decodes, and from 128 on 1.5 times that
      * @param microsPerChunkToken least time per token of the longest sequence among prefill chunks, in microseconds
      * @param numMultiprocessors of a GPU whose kernels read each sequence in one of them; 0 if they share it
-     * @param microsPerDecodedHead fixed time for each KV head of each decoding sequence, up to four per multiprocessor
+     * @param microsPerDecodedHead fixed time for each KV head of each decoding sequence, in microseconds; where
+     *     multiprocessors read sequences by themselves, for up to four per multiprocessor
      */
     public record Attention(
             Efficiency kernel,
             double fp8Bandwidth,
+            double fp8OverheadMicros,
             double causalFactor,
             double mixedPerGroup,
             double microsPerChunkToken,
@@ -75,6 +78,11 @@ public record GpuSpec(
         /** Returns the share of the bandwidth that is reached while reading the KV cache. */
         double kvBandwidth(double bytesPerKvElement) {
             return bytesPerKvElement < 2 ? fp8Bandwidth : kernel.bandwidth;
+        }
+
+        /** Returns the fixed time of one kernel, in microseconds. */
+        double overheadMicros(double bytesPerKvElement) {
+            return bytesPerKvElement < 2 ? fp8OverheadMicros : kernel.overheadMicros;
         }
     }
 

@@ -61,6 +61,7 @@ public record GpuFile(
         var fp4 = file.section("fp4-gemm");
         var attention = file.section("attention");
         double fp8KvBandwidth = attention.number("fp8-kv-bandwidth-efficiency", 0, MAX);
+        double fp8KvOverhead = attention.nanos("fp8-kv-overhead") / MICRO;
         var allReduce = file.section("all-reduce");
         var spec = GpuSpecBuilder.builder()
                 .name(file.text("name"))
@@ -78,6 +79,7 @@ public record GpuFile(
                 .attention(new GpuSpec.Attention(
                         efficiency(attention),
                         fp8KvBandwidth == 0 ? bandwidth(attention) : fp8KvBandwidth,
+                        fp8KvOverhead == 0 ? overhead(attention) : fp8KvOverhead,
                         attention.positive("causal-factor"),
                         attention.number("mixed-per-group", 0, MAX),
                         attention.nanos("per-chunk-token") / MICRO,

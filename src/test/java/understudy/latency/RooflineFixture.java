@@ -28,7 +28,14 @@ final class RooflineFixture {
                 .fp8Gemm(new Efficiency(0.5, 1, overheadMicros))
                 .fp4Gemm(new Efficiency(0.5, 1, overheadMicros))
                 .attention(new GpuSpec.Attention(
-                        full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead))
+                        full,
+                        0.5,
+                        2 * overheadMicros,
+                        1,
+                        1.5,
+                        microsPerChunkToken,
+                        numMultiprocessors,
+                        microsPerDecodedHead))
                 .elementwise(full)
                 .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
                 .experts(GpuSpecExpertsBuilder.builder()

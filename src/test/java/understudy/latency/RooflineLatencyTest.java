@@ -162,6 +162,20 @@ final class RooflineLatencyTest {
         assertThat(part("attention", dense(), fixed, 1, decodes(3, 0))).isCloseTo(3 * (2 + 0.02), within(EXACT));
         assertThat(part("attention", dense(), fixed, 1, decodes(10, 0))).isCloseTo(8 * 2 + 10 * 0.02, within(EXACT));
         assertThat(part("attention", fourHeads, fixed, 2, decodes(3, 0))).isCloseTo(3 * 2 * (2 + 0.02), within(EXACT));
+        // Without multiprocessors there is no such bound.
+        assertThat(part("attention", dense(), gpu(0, 0, 0, 2), 1, decodes(10, 0)))
+                .isCloseTo(10 * (2 + 0.02), within(EXACT));
+    }
+
+    /** 3 us a kernel, and 6 us with an FP8 cache, which reads 10 bytes at half of 10^3 per us. */
+    @Test
+    void attentionOfAnFp8Cache_hasAFixedTimeOfItsOwn() {
+        assertThat(part("attention", dense(), gpu(3, 0), 1, decodes(1, 0))).isCloseTo(3 + 0.02, within(EXACT));
+        assertThat(share(
+                        "attention",
+                        new RooflineLatency(dense(), gpu(3, 0), Parallelism.ofTensors(1), 1, NO_HOST),
+                        decodes(1, 0)))
+                .isCloseTo(6 + 0.02, within(EXACT));
     }
 
     @Test

@@ -30,7 +30,7 @@ final class TableFolder {
             .gemm(EFFICIENCY)
             .fp8Gemm(EFFICIENCY)
             .fp4Gemm(EFFICIENCY)
-            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
+            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 0, 1, 0, 0, 0, 0))
             .elementwise(EFFICIENCY)
             .allReduce(new GpuSpec.AllReduce(1, 1, null))
             .experts(GpuSpecExpertsBuilder.builder()
