@@ -6,10 +6,17 @@ import static understudy.app.CommandLineFixture.call;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.chaos.answer.KitResult;
+import understudy.chaos.evidence.Lateness;
+import understudy.chaos.evidence.ScenarioEvidence;
+import understudy.chaos.law.Breach;
+import understudy.chaos.law.ScenarioResult;
+import understudy.chaos.law.Verdict;
 
 final class ChaosCommandTest {
     private static final String SMALL = "scenarios = [{ name = small, description = \"A replica cuts streams.\","
@@ -73,6 +80,23 @@ final class ChaosCommandTest {
 
         assertThat(chaos.exitCode).isEqualTo(1);
         assertThat(chaos.out).contains("tokens-in-order");
+    }
+
+    private record Nothing(String scenario, long durationNanos, Lateness lateness) implements ScenarioEvidence {}
+
+    /** A law of each letter's scenario is kept (k), broken (b) or in doubt (d): what is broken outweighs a doubt. */
+    @ParameterizedTest
+    @CsvSource({"kk, 0", "kb, 1", "db, 1", "kd, 3", "dd, 3"})
+    void exitCodeTellsADoubtFromABreach(String outcomes, int exitCode) {
+        var scenarios = outcomes.chars().mapToObj(outcome -> {
+            var breaches = outcome == 'k' ? List.<Breach>of() : List.of(new Breach("law", "", "", 0, "it was late"));
+            var verdict = new Verdict("law", "It is in time.", breaches, outcome == 'd' ? "the machine was late" : "");
+            return new ScenarioResult("", new Nothing("scripted", 1, Lateness.NONE), List.of(verdict));
+        });
+
+        var result = new KitResult(KitResult.Kind.GATEWAY, "envoy", 1, scenarios.toList(), List.of());
+
+        assertThat(ChaosCommand.exitCode(result)).isEqualTo(exitCode);
     }
 
     @Test
