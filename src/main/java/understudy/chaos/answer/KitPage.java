@@ -17,8 +17,8 @@ import understudy.chaos.law.ScenarioResult;
 import understudy.chaos.law.Verdict;
 
 /**
- * The result as a page of one file, without scripts: the score card, and for each law that was broken its time line and
- * the way of the first calls that show it.
+ * The result as a page of one file, without scripts: the score card, and for each law that was not kept its time line, the
+ * way of the first calls that show it, and the reason of a doubt.
  */
 public final class KitPage {
     private static final String LAYOUT = "understudy/chaos/answer/kit.html";
@@ -37,7 +37,7 @@ public final class KitPage {
                 "target", escaped(result.target()),
                 "key", resource(KEYS + Words.of(result.kind()) + "-key.html"),
                 "seed", String.valueOf(result.seed()),
-                "passed", result.numPassed() + " of " + result.scenarios().size(),
+                "summary", result.summary(),
                 "verdict", result.isPassed() ? "good" : "bad",
                 "card", card(result),
                 "laws", laws(result),
@@ -66,13 +66,13 @@ public final class KitPage {
     private static String cell(ScenarioResult scenario, String law) {
         for (var verdict : scenario.verdicts()) {
             if (verdict.law().equals(law)) {
-                if (verdict.isInDoubt()) {
-                    return "<td title=\"" + escaped(verdict.doubt()) + "\">not judged</td>";
+                if (verdict.isKept()) {
+                    return "<td class=\"kept\">kept</td>";
                 }
-                return verdict.isKept()
-                        ? "<td class=\"kept\">kept</td>"
-                        : "<td class=\"broken\"><a href=\"#" + id(scenario, verdict) + "\">"
-                                + verdict.breaches().size() + "</a></td>";
+                String link = "<a href=\"#" + id(scenario, verdict) + "\">";
+                return verdict.isInDoubt()
+                        ? "<td>" + link + "not judged</a></td>"
+                        : "<td class=\"broken\">" + link + verdict.breaches().size() + "</a></td>";
             }
         }
         return "<td></td>";
@@ -97,7 +97,7 @@ public final class KitPage {
         var html = new StringBuilder();
         for (var scenario : result.scenarios()) {
             for (var verdict : scenario.verdicts()) {
-                if (verdict.isBroken()) {
+                if (!verdict.isKept()) {
                     html.append(failure(scenario, verdict));
                 }
             }
@@ -112,7 +112,9 @@ public final class KitPage {
                 .append(escaped(scenario.description()))
                 .append("</p>\n<p>")
                 .append(escaped(verdict.statement()))
-                .append("</p>\n<div class=\"wide\">")
+                .append("</p>\n")
+                .append(verdict.isInDoubt() ? "<p>Not judged: " + escaped(verdict.doubt()) + ".</p>\n" : "")
+                .append("<div class=\"wide\">")
                 .append(timeline(scenario.evidence(), verdict))
                 .append("</div>\n<ul>\n");
         verdict.breaches().stream()

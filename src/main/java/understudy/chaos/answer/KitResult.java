@@ -61,6 +61,12 @@ public record KitResult(Kind kind, String target, long seed, List<ScenarioResult
         return scenarios.stream().filter(ScenarioResult::isPassed).count();
     }
 
+    /** Returns the result in a line, without a full stop. */
+    String summary() {
+        return numPassed() + " of " + scenarios.size() + " scenarios passed"
+                + (numInDoubt() > 0 ? ", " + numInDoubt() + " could not be judged" : "");
+    }
+
     /** Returns the laws that any scenario was judged by, with their statements: those of the kit first. */
     public Map<String, String> laws() {
         var statements = new LinkedHashMap<String, String>();

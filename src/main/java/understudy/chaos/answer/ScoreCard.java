@@ -31,8 +31,7 @@ public final class ScoreCard {
                     .append(String.join(", ", result.needTls()))
                     .append('\n');
         }
-        return text + "\n" + result.numPassed() + " of " + result.scenarios().size() + " scenarios passed"
-                + (result.numInDoubt() > 0 ? ", " + result.numInDoubt() + " could not be judged" : "") + "\n";
+        return text + "\n" + result.summary() + "\n";
     }
 
     private static List<ColumnData<ScenarioResult>> columns(List<String> laws) {

@@ -83,6 +83,7 @@ final class AnswersTest {
         assertThat(page)
                 .doesNotContain("<script")
                 .doesNotContain("http://", "https://", "src=")
+                .contains("<p class=\"verdict bad\">1 of 2 scenarios passed; seed 7.</p>")
                 .contains("<a href=\"#mid-stream.stream-errors-reach-client\">1</a>")
                 .contains("<title>r1 is faulty: cut, from 0.500 s to 1.000 s</title>")
                 .contains("<title>c1 at r1: broken-by-fault, status 200, 12 bytes, from 0.110 s to 0.800 s</title>");
@@ -146,7 +147,10 @@ final class AnswersTest {
         assertThat(scenario.path("lateSeconds").asDouble()).isEqualTo(0.8);
         assertThat(scenario.path("verdicts").path(1).path("judged").asBoolean()).isFalse();
         assertThat(KitPage.of(late))
-                .contains("<td title=\"this machine was late by 0.80 s of 2.00 s\">not judged</td>");
+                .contains("<p class=\"verdict bad\">0 of 1 scenarios passed, 1 could not be judged; seed 7.</p>")
+                .contains("<td><a href=\"#quiet.gateway-alive\">not judged</a></td>")
+                .contains("<section id=\"quiet.gateway-alive\">")
+                .contains("<p>Not judged: this machine was late by 0.80 s of 2.00 s.</p>");
     }
 
     private static KitResult result() {
