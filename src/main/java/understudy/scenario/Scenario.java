@@ -268,6 +268,14 @@ public record Scenario(
         return groups.stream().flatMap(group -> group.reasons().stream()).toList();
     }
 
+    /** Returns what tells how long steps take, a line each. */
+    public List<String> latencySources() {
+        return groups.stream()
+                .flatMap(group -> group.latency().model().sources().stream())
+                .distinct()
+                .toList();
+    }
+
     /** Returns reservations about the results, a line each. */
     public List<String> warnings() {
         return groups.stream().flatMap(group -> group.warnings().stream()).toList();

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
@@ -58,11 +59,14 @@ final class PointRunner {
     /**
      * Runs a point to its end.
      *
+     * @param onScenario takes the scenario before it runs
      * @throws CancellationException if the runner is stopped before
      */
-    PointResult run(String name, Supplier<Section> settings) throws InterruptedException {
+    PointResult run(String name, Supplier<Section> settings, Consumer<Scenario> onScenario)
+            throws InterruptedException {
         requireNotStopped();
         var scenario = scenario(name, settings);
+        onScenario.accept(scenario);
         try (var workload = scenario.workloadSource().open();
                 var emulation = new Emulation()) {
             boolean isWatched = stopsHopeless

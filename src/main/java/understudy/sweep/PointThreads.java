@@ -5,7 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import understudy.scenario.Scenario;
 import understudy.settings.Section;
 
 /** Threads of this process, each of which runs one point at a time. */
@@ -29,18 +31,28 @@ public final class PointThreads implements AutoCloseable {
      * @param settings returns the whole scenario; called in the thread of the run
      */
     public CompletableFuture<PointResult> submit(String name, Supplier<Section> settings) {
+        return submit(name, settings, scenario -> {});
+    }
+
+    /** Runs a point as well, and shows its scenario in the thread of the run, before it begins. */
+    public CompletableFuture<PointResult> submit(
+            String name, Supplier<Section> settings, Consumer<Scenario> onScenario) {
         var result = new CompletableFuture<PointResult>();
         try {
-            threads.execute(() -> run(name, settings, result));
+            threads.execute(() -> run(name, settings, onScenario, result));
         } catch (RejectedExecutionException stopped) {
             result.cancel(false);
         }
         return result;
     }
 
-    private void run(String name, Supplier<Section> settings, CompletableFuture<PointResult> result) {
+    private void run(
+            String name,
+            Supplier<Section> settings,
+            Consumer<Scenario> onScenario,
+            CompletableFuture<PointResult> result) {
         try {
-            result.complete(runner.run(name, settings));
+            result.complete(runner.run(name, settings, onScenario));
         } catch (InterruptedException | CancellationException given) {
             result.cancel(false);
         } catch (RuntimeException | Error e) {

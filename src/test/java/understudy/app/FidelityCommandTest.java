@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.TestData;
 
 final class FidelityCommandTest {
     private static final String SIMPLE = "isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms\n";
@@ -229,6 +230,50 @@ final class FidelityCommandTest {
                         "KV cache auto: as in the scenario");
         assertThat(run.json().get("cells"))
                 .allMatch(cell -> cell.get("kv_cache_dtype_assumed").asBoolean());
+    }
+
+    /** vLLM captures graphs of up to twice as many tokens as it runs sequences, which are as many as clients. */
+    @Test
+    void sourcesOfStepTimes_areListedWithTheirRows() throws IOException {
+        String rows = """
+                vllm,nvidia/Llama-3.1-8B-Instruct-FP8,h100_sxm,fp8,agg,64,8,fp8,fp8,4,1,1,,,,9,9,x
+                vllm,nvidia/Llama-3.1-8B-Instruct-FP8,h100_sxm,fp8,agg,64,9,fp8,fp8,4,1,1,,,,9,9,x
+                vllm,nvidia/Llama-3.1-8B-Instruct-FP8,h100_sxm,fp8,agg,64,8,fp8,fp8,2,1,1,,,,9,9,x
+                """;
+
+        var json = fidelity(FULL + rows);
+        var text = call("fidelity", table(FULL + rows));
+
+        assertThat(json.json().get("sources"))
+                .extracting(each ->
+                        each.get("lines") + " " + each.get("what").asText().split(",")[0])
+                .contains(
+                        "[2] vLLM: CUDA graphs of up to 8 tokens",
+                        "[3] vLLM: CUDA graphs of up to 8 tokens",
+                        "[4] vLLM: CUDA graphs of up to 4 tokens");
+        assertThat(text.out)
+                .contains("Times of steps:\n")
+                .containsPattern("\\| +2 \\| vLLM: CUDA graphs of up to 8 tokens.* \\| 2, 3 +\\|")
+                .containsPattern("\\| +1 \\| vLLM: CUDA graphs of up to 4 tokens.* \\| 4 +\\|");
+    }
+
+    @Test
+    void kernelTables_areOfTheNearestVersion_whichIsNamed() throws IOException {
+        String tables = "latency.profiled.tables=" + TestData.require("aiconfigurator");
+        String rows = FULL.replace("of_no_matter", "backend_version") + """
+                vllm,Qwen/Qwen3-8B,h200_sxm,bf16,agg,64,8,bf16,bf16,4,1,1,,,,9,9,0.13.0
+                vllm,Qwen/Qwen3-8B,h200_sxm,bf16,agg,64,8,bf16,bf16,4,1,1,,,,9,9,0.24.0
+                """;
+
+        var run = fidelity(rows, "--set", "latency.model=profiled", "--set", tables);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("sources"))
+                .extracting(each ->
+                        each.get("lines") + " " + each.get("what").asText().replaceFirst(", data/.*", ""))
+                .contains(
+                        "[2] latency.profiled: linear layers in bfloat16: vLLM 0.14.0",
+                        "[3] latency.profiled: linear layers in bfloat16: vLLM 0.24.0");
     }
 
     @Test

@@ -18,6 +18,7 @@ public final class CellComparison {
     private final List<Remark> contradicting;
     private final List<Remark> leftOut;
     private final List<Remark> assumed;
+    private final List<Remark> sources;
     private final List<CellGroup> groups;
 
     /** Takes the rows, and what there is to say about those that are not among them. */
@@ -29,6 +30,7 @@ public final class CellComparison {
                 .toList();
         assumed = Stream.concat(measured.assumed().stream(), rows.stream().flatMap(CellComparison::assumption))
                 .toList();
+        sources = rows.stream().flatMap(CellComparison::sources).toList();
         groups = CellGroup.of(compared(), latencyModels.size());
     }
 
@@ -50,6 +52,14 @@ public final class CellComparison {
                         row.setup().name(),
                         "KV cache " + kvCache.dtype() + ": " + kvCache.because()))
                 : Stream.empty();
+    }
+
+    /** Returns where the times of a row's steps are from. */
+    private static Stream<Remark> sources(CellRow row) {
+        return row.runs().stream()
+                .flatMap(run -> run.sources().stream())
+                .distinct()
+                .map(source -> new Remark(row.cell().lines(), row.setup().name(), source));
     }
 
     List<String> latencyModels() {
@@ -86,6 +96,11 @@ public final class CellComparison {
     /** Returns what is assumed of rows that do not say it, or say something else. */
     List<Remark> assumed() {
         return assumed;
+    }
+
+    /** Returns where the times of steps are from, such as the version of a kernel's table, for each row. */
+    List<Remark> sources() {
+        return sources;
     }
 
     /**
@@ -137,6 +152,9 @@ public final class CellComparison {
         addRemarks(data, "contradicting", contradicting);
         addRemarks(data, "left_out", leftOut);
         addRemarks(data, "assumed", assumed);
+        if (!sources.isEmpty()) {
+            data.add("sources", PageTables.of(CellTables.byText(sources), CellTables.sourceColumns()));
+        }
         new Page("Measured and emulated", "understudy/fidelity/cells/cells.html", data, main()).write(out);
     }
 

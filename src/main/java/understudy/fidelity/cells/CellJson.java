@@ -24,7 +24,8 @@ final class CellJson {
                                 .toList())
                 .add("contradicting", remarks(comparison.contradicting(), "reason"))
                 .add("left_out", remarks(comparison.leftOut(), "reason"))
-                .add("assumed", remarks(comparison.assumed(), "what"));
+                .add("assumed", remarks(comparison.assumed(), "what"))
+                .add("sources", remarks(comparison.sources(), "what"));
     }
 
     private static List<Figures> remarks(List<Remark> remarks, String key) {

@@ -1,6 +1,7 @@
 package understudy.fidelity.cells;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
 
 /**
  * Emulation of a cell.
@@ -9,6 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  * @param ttftMillis mean time to first token, or NaN
  * @param tpotMillis mean time per output token after the first, or NaN
  * @param isShortOfKv whether requests lost their KV blocks to others
+ * @param sources of the times of its steps, such as the version of a kernel's table
  * @param problem why there are no times; empty if there are
  */
 record CellRun(
@@ -17,9 +19,10 @@ record CellRun(
         double ttftMillis,
         double tpotMillis,
         boolean isShortOfKv,
+        List<String> sources,
         String problem) {
 
-    static CellRun of(MeasuredCell cell, String latencyModel, ObjectNode figures) {
+    static CellRun of(MeasuredCell cell, String latencyModel, List<String> sources, ObjectNode figures) {
         long numMissing =
                 figures.path("rejected").asLong() + figures.path("failed").asLong();
         return numMissing > 0
@@ -30,11 +33,12 @@ record CellRun(
                         figures.path("mean_ttft_ms").asDouble(),
                         figures.path("mean_tpot_ms").asDouble(),
                         figures.path("num_preemptions").asLong() > 0,
+                        sources,
                         "");
     }
 
     static CellRun without(MeasuredCell cell, String latencyModel, String problem) {
-        return new CellRun(cell, latencyModel, Double.NaN, Double.NaN, false, problem);
+        return new CellRun(cell, latencyModel, Double.NaN, Double.NaN, false, List.of(), problem);
     }
 
     boolean hasRun() {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import understudy.sweep.PointResult;
 import understudy.sweep.PointThreads;
@@ -40,10 +41,14 @@ public final class CellRuns implements AutoCloseable {
 
     private CompletableFuture<CellRun> start(MeasuredCell cell, String latencyModel) {
         String name = cell.setup().name();
-        return threads.submit(name, () -> scenario.of(cell.setup(), latencyModel))
+        var sources = new AtomicReference<List<String>>(List.of());
+        return threads.submit(
+                        name,
+                        () -> scenario.of(cell.setup(), latencyModel),
+                        settled -> sources.set(settled.latencySources()))
                 .thenApply(PointResult::figures)
                 .handle((figures, failure) -> failure == null
-                        ? CellRun.of(cell, latencyModel, figures)
+                        ? CellRun.of(cell, latencyModel, sources.get(), figures)
                         : CellRun.without(cell, latencyModel, problem(name, failure)));
     }
 

@@ -43,6 +43,7 @@ record CellTables(CellComparison comparison) {
                 + table("Contradicting, in no figure:\n", byText(comparison.contradicting()), remarkColumns())
                 + table("Left out:\n", byText(comparison.leftOut()), remarkColumns())
                 + table("Assumed:\n", byText(comparison.assumed()), remarkColumns())
+                + table("Times of steps:\n", byText(comparison.sources()), sourceColumns())
                 + table("Errors:\n", comparison.groups(), groupColumns());
     }
 
@@ -59,11 +60,17 @@ record CellTables(CellComparison comparison) {
     }
 
     static List<ColumnData<Remarks>> remarkColumns() {
+        var columns = new ArrayList<>(sourceColumns());
+        columns.add(Tables.words("cells", Remarks::names));
+        return columns;
+    }
+
+    /** Names of cells would make the many sources of a table hard to read. */
+    static List<ColumnData<Remarks>> sourceColumns() {
         return List.of(
                 Tables.counts("rows", Remarks::numLines),
                 Tables.words("what", Remarks::text),
-                Tables.words("lines", Remarks::lines),
-                Tables.words("cells", Remarks::names));
+                Tables.words("lines", Remarks::lines));
     }
 
     List<ColumnData<CellRow>> shortOfKvColumns() {
