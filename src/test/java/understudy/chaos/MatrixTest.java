@@ -27,8 +27,8 @@ import understudy.chaos.scenario.ChaosScenario;
 import understudy.chaos.scenario.ScenarioReader;
 
 /**
- * The reference gateways keep all laws, and each wrong decision breaks just those that it is about: those about metrics and
- * KV events in the scenarios of the kit itself, which must be hard enough for that.
+ * The reference gateways keep all laws, and each wrong decision breaks just those that it is about: those about what
+ * replicas tell, in the scenarios of the kit itself, which must be hard enough for that.
  */
 final class MatrixTest {
     private static final int MAX_RUNS = 3;
@@ -99,6 +99,8 @@ final class MatrixTest {
             entry(WrongDecision.TRUSTS_ANY_CERTIFICATE, new Case(MISNAMED, Set.of("certificates-verified"))),
             entry(WrongDecision.PINS_FIRST_CERTIFICATE, new Case(ROTATED, Set.of("enough-answered"))),
             entry(WrongDecision.WAITS_FOR_EVER, new Case(STUCK, Set.of("calls-end-once"))),
+            entry(WrongDecision.COMPARES_CLOCKS, new Case(builtIn("clock-skew"), Set.of("load-balanced"))),
+            entry(WrongDecision.BELIEVES_MODEL_LISTS, new Case(builtIn("wrong-models"), Set.of("enough-answered"))),
             entry(WrongDecision.BELIEVES_METRICS, new Case(builtIn("stale-metrics"), Set.of("load-balanced"))),
             entry(WrongDecision.BELIEVES_NAN, new Case(builtIn("nan-metrics"), Set.of("load-balanced"))),
             entry(WrongDecision.MISSING_IS_IDLE, new Case(builtIn("vanished-series"), Set.of("load-balanced"))),

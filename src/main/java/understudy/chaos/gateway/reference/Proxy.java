@@ -70,7 +70,7 @@ final class Proxy implements AutoCloseable {
 
     CompletionStage<ServerBinding> bind(int port) {
         if (wrong != WrongDecision.NO_HEALTH_CHECK) {
-            HealthProbes.start(system, book, new Upstream(system, tls, WrongDecision.NONE), replicas);
+            HealthProbes.start(system, book, new Upstream(system, tls, WrongDecision.NONE), replicas, wrong);
         }
         if (signals != null) {
             signals.metrics.start();

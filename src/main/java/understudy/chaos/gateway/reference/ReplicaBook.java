@@ -49,6 +49,7 @@ final class ReplicaBook {
     private final long[] numEnded;
     private final Map<Lack, Long> lacking = new HashMap<>();
     private final Map<Integer, Integer> pins = new HashMap<>();
+    private final Map<Integer, String> lists = new HashMap<>();
     private long numRequests;
 
     /** A model that a replica did not have. */
@@ -133,7 +134,9 @@ final class ReplicaBook {
     }
 
     private boolean lacks(int replica, String model, long nowNanos) {
-        return nowNanos < lacking.getOrDefault(new Lack(replica, model), 0L);
+        String listed = lists.get(replica);
+        return nowNanos < lacking.getOrDefault(new Lack(replica, model), 0L)
+                || (listed != null && !listed.contains('"' + model + '"'));
     }
 
     /** Returns how long all replicas refuse requests that are well; 0 if one does not, or none is well. */
@@ -166,6 +169,11 @@ final class ReplicaBook {
         if (!isGood) {
             signals.get(replica).forget();
         }
+    }
+
+    /** Records the list of a replica's models, which a gateway that believes it takes for all that there are. */
+    synchronized void onListed(int replica, String models) {
+        lists.put(replica, models);
     }
 
     /** Records the metrics of a replica, or null if it gave none. */

@@ -32,6 +32,10 @@ public enum WrongDecision {
     PINS_FIRST_CERTIFICATE,
     /** A replica that sends nothing is waited for without a limit. */
     WAITS_FOR_EVER,
+    /** A replica is well only if its answers to probes are of now, by their date and the gateway's clock. */
+    COMPARES_CLOCKS,
+    /** A replica is sent only calls for the models that it lists. */
+    BELIEVES_MODEL_LISTS,
     /** Load is what metrics say, however old, and what was sent since does not count. */
     BELIEVES_METRICS(true),
     /** Load is what metrics say, and NaN, which nothing is less than, is a number like any other. */
