@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import understudy.sweep.PointResult;
 import understudy.sweep.PointThreads;
@@ -41,14 +41,14 @@ public final class CellRuns implements AutoCloseable {
 
     private CompletableFuture<CellRun> start(MeasuredCell cell, String latencyModel) {
         String name = cell.setup().name();
-        var sources = new AtomicReference<List<String>>(List.of());
+        var sources = new CopyOnWriteArrayList<String>();
         return threads.submit(
                         name,
                         () -> scenario.of(cell.setup(), latencyModel),
-                        settled -> sources.set(settled.latencySources()))
+                        settled -> sources.addAll(settled.latencySources()))
                 .thenApply(PointResult::figures)
                 .handle((figures, failure) -> failure == null
-                        ? CellRun.of(cell, latencyModel, sources.get(), figures)
+                        ? CellRun.of(cell, latencyModel, List.copyOf(sources), figures)
                         : CellRun.without(cell, latencyModel, problem(name, failure)));
     }
 
