@@ -33,7 +33,6 @@ final class HealthProbes {
         this.wrong = wrong;
     }
 
-    /** @param upstream how long probes wait for an answer */
     static void start(
             ActorSystem<?> system, ReplicaBook book, Upstream upstream, List<URI> replicas, WrongDecision wrong) {
         var probes = new HealthProbes(system, book, upstream, wrong);
