@@ -45,10 +45,9 @@ final class BlockHashes {
     private static BlockHashes of(
             BlockHasher hasher, Prompt prompt, TokenSequence tokens, long[] hashes, int numKnown, HashChain chain) {
         int blockSize = hasher.blockSize();
-        var block = new int[blockSize];
+        var room = new BlockRoom();
         for (int i = numKnown; i < hashes.length; i++) {
-            tokens.copy(i * blockSize, blockSize, block, 0);
-            hashes[i] = chain.next(block);
+            hashes[i] = chain.next(tokens, i * blockSize, room);
         }
         return new BlockHashes(hasher, prompt, hashes, chain);
     }

@@ -150,9 +150,9 @@ public final class CborBlockHasher implements BlockHasher {
         }
 
         @Override
-        public long next(int[] tokens) {
+        public long next(TokenSource tokens, int from, BlockRoom room) {
             boolean isFirst = parent == noneHash;
-            parent = digest(parent, tokens, extraKeys(isFirst));
+            parent = digest(parent, room.copy(tokens, from, blockSize), extraKeys(isFirst));
             return ByteBuffer.wrap(parent).getLong(parent.length - Long.BYTES);
         }
 

@@ -9,10 +9,16 @@ public interface HashChain {
     /**
      * Hashes the next block.
      *
-     * @param tokens exactly one block of token ids; not kept
+     * @param tokens have its token ids from position {@code from} on
+     * @param room for the work
      * @return the 64 bits that identify the block: the hash itself, or the low 64 bits of a longer digest
      */
-    long next(int[] tokens);
+    long next(TokenSource tokens, int from, BlockRoom room);
+
+    /** Hashes the next block, whose token ids are exactly these; they are not kept. */
+    default long next(int[] tokens) {
+        return next(new TokenIds(tokens), 0, new BlockRoom());
+    }
 
     /** Returns a chain that goes on from here by itself. */
     HashChain fork();

@@ -17,28 +17,51 @@ public record SyntheticTokens(long segment) implements TokenSource {
 
     @Override
     public int tokenAt(int index) {
-        return tokenOf(word(index / TOKENS_PER_WORD), index);
+        return tokenOf(word(start(), index / TOKENS_PER_WORD), index % TOKENS_PER_WORD);
     }
 
     @Override
     public void copy(int from, int count, int[] into, int at) {
-        long word = 0;
-        for (int i = 0; i < count; i++) {
-            int index = from + i;
-            if (i == 0 || index % TOKENS_PER_WORD == 0) {
-                word = word(index / TOKENS_PER_WORD);
-            }
-            into[at + i] = tokenOf(word, index);
+        long start = start();
+        int wordIndex = from / TOKENS_PER_WORD;
+        int skipped = from % TOKENS_PER_WORD;
+        int end = at + count;
+        int to = at;
+        if (skipped > 0) {
+            to = copyWord(word(start, wordIndex++), skipped, into, to, end);
+        }
+        for (; to <= end - TOKENS_PER_WORD; to += TOKENS_PER_WORD) {
+            long word = word(start, wordIndex++);
+            into[to] = tokenOf(word, 0);
+            into[to + 1] = tokenOf(word, 1);
+            into[to + 2] = tokenOf(word, 2);
+            into[to + 3] = tokenOf(word, 3);
+        }
+        if (to < end) {
+            copyWord(word(start, wordIndex), 0, into, to, end);
         }
     }
 
-    /** Hashes segment and position; one word carries four tokens of 16 bits. */
-    private long word(int wordIndex) {
-        return HashCommon.murmurHash3(HashCommon.murmurHash3(segment) + (wordIndex + 1) * GOLDEN_RATIO);
+    /** Copies the tokens of a word from one on, as long as there is room, and returns the position behind them. */
+    private static int copyWord(long word, int first, int[] into, int at, int end) {
+        int to = at;
+        for (int place = first; place < TOKENS_PER_WORD && to < end; place++) {
+            into[to++] = tokenOf(word, place);
+        }
+        return to;
     }
 
-    private static int tokenOf(long word, int index) {
-        int bits = (int) (word >>> (16 * (index % TOKENS_PER_WORD))) & 0xFFFF;
+    private long start() {
+        return HashCommon.murmurHash3(segment);
+    }
+
+    /** Hashes segment and position; one word carries four tokens of 16 bits. */
+    private static long word(long start, int wordIndex) {
+        return HashCommon.murmurHash3(start + (wordIndex + 1) * GOLDEN_RATIO);
+    }
+
+    private static int tokenOf(long word, int place) {
+        int bits = (int) (word >>> (16 * place)) & 0xFFFF;
         return (bits * VOCABULARY) >>> 16;
     }
 }

@@ -39,7 +39,7 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
     }
 
     private Chain chain(long parent) {
-        return new Chain(parent, new byte[Long.BYTES + blockSize * Integer.BYTES]);
+        return new Chain(blockSize, parent);
     }
 
     /** The parent of the first block; the length keeps the two names apart. */
@@ -52,27 +52,34 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
     }
 
     private static final class Chain implements HashChain {
-        private final byte[] buffer;
+        private final int blockSize;
         private long parent;
 
-        private Chain(long parent, byte[] buffer) {
+        private Chain(int blockSize, long parent) {
+            this.blockSize = blockSize;
             this.parent = parent;
-            this.buffer = buffer;
         }
 
         @Override
-        public long next(int[] tokens) {
-            LONGS.set(buffer, 0, parent);
-            for (int i = 0; i < tokens.length; i++) {
-                INTS.set(buffer, Long.BYTES + i * Integer.BYTES, tokens[i]);
+        public long next(TokenSource tokens, int from, BlockRoom room) {
+            int[] block = room.copy(tokens, from, blockSize);
+            byte[] bytes = room.bytes(Long.BYTES + blockSize * Integer.BYTES);
+            LONGS.set(bytes, 0, parent);
+            int numPaired = blockSize & -2;
+            for (int i = 0; i < numPaired; i += 2) {
+                long pair = Integer.toUnsignedLong(block[i]) | (long) block[i + 1] << Integer.SIZE;
+                LONGS.set(bytes, Long.BYTES + i * Integer.BYTES, pair);
             }
-            parent = XXH3.hashBytesToLong(buffer, 0, buffer.length);
+            if (numPaired < blockSize) {
+                INTS.set(bytes, Long.BYTES + numPaired * Integer.BYTES, block[numPaired]);
+            }
+            parent = XXH3.hashBytesToLong(bytes, 0, bytes.length);
             return parent;
         }
 
         @Override
         public HashChain fork() {
-            return new Chain(parent, buffer.clone());
+            return new Chain(blockSize, parent);
         }
     }
 }

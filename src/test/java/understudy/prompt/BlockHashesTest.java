@@ -138,9 +138,9 @@ final class BlockHashesTest {
             }
 
             @Override
-            public long next(int[] tokens) {
+            public long next(TokenSource tokens, int from, BlockRoom room) {
                 numHashed++;
-                return chain.next(tokens);
+                return chain.next(tokens, from, room);
             }
 
             @Override

@@ -22,8 +22,8 @@ public final class BlockPool {
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
 
-    /** Blocks that are being released, or looked at. */
-    private int[] released = new int[16];
+    /** Blocks that are being released, taken from the queue, or looked at. */
+    private int[] listed = new int[16];
 
     private final IntArrayList withheld = new IntArrayList();
     private int numToWithhold;
@@ -62,8 +62,8 @@ public final class BlockPool {
         numToWithhold = numGpuBlocks - numBlocks;
         withhold();
         while (withheld.size() > numToWithhold) {
-            released[0] = withheld.popInt();
-            freeBlocks.release(released, 1);
+            listed[0] = withheld.popInt();
+            freeBlocks.release(listed, 1);
             numReleased++;
         }
     }
@@ -121,11 +121,19 @@ public final class BlockPool {
 
     /** Adds a reference to each of some cached blocks; returns whether any belonged to the conversation alone. */
     boolean touch(int[] blocks, int count, long conversation) {
+        makeRoomToList(count);
         boolean findsOwn = false;
+        int numFreed = 0;
         for (int i = 0; i < count; i++) {
-            findsOwn |= prefixTable.belongsTo(blocks[i], conversation);
-            touch(blocks[i], conversation);
+            int block = blocks[i];
+            findsOwn |= prefixTable.belongsTo(block, conversation);
+            prefixTable.use(block, conversation);
+            if (refCounts[block]++ == 0) {
+                listed[numFreed++] = block;
+                numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
+            }
         }
+        freeBlocks.remove(listed, numFreed);
         return findsOwn;
     }
 
@@ -138,11 +146,11 @@ public final class BlockPool {
 
     /** Reads ahead the entries for giving out so many blocks. */
     void touchFree(int count) {
-        makeRoomToRelease(count);
-        int numPeeked = freeBlocks.peek(released, count);
+        makeRoomToList(count);
+        int numPeeked = freeBlocks.peek(listed, count);
         for (int i = 0; i < numPeeked; i++) {
-            if (prefixTable.isHashed(released[i])) {
-                prefixTable.touch(prefixTable.hashOf(released[i]));
+            if (prefixTable.isHashed(listed[i])) {
+                prefixTable.touch(prefixTable.hashOf(listed[i]));
             }
         }
     }
@@ -170,7 +178,7 @@ public final class BlockPool {
      * @param lastStep number of the step in which the table's request was scheduled last
      */
     public void release(int[] blockTable, int count, long lastStep) {
-        makeRoomToRelease(count);
+        makeRoomToList(count);
         int numUnreferenced = 0;
         for (int i = count - 1; i >= 0; i--) {
             int block = blockTable[i];
@@ -178,27 +186,27 @@ public final class BlockPool {
                 use.note(block, lastStep, i + 1);
             }
             if (--refCounts[block] == 0) {
-                released[numUnreferenced++] = block;
+                listed[numUnreferenced++] = block;
                 numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
             }
         }
-        freeBlocks.release(released, numUnreferenced);
+        freeBlocks.release(listed, numUnreferenced);
         numReleased += numUnreferenced;
         withhold();
     }
 
-    private void makeRoomToRelease(int count) {
-        if (count > released.length) {
-            released = new int[Math.max(count, released.length * 2)];
+    private void makeRoomToList(int count) {
+        if (count > listed.length) {
+            listed = new int[Math.max(count, listed.length * 2)];
         }
     }
 
     /** Drops one reference of a single block, in favour of another one with the same content. */
     public void release(int block) {
         if (--refCounts[block] == 0) {
-            released[0] = block;
+            listed[0] = block;
             numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
-            freeBlocks.release(released, 1);
+            freeBlocks.release(listed, 1);
             numReleased++;
             withhold();
         }

@@ -53,7 +53,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
 
     @Override
     KvSequence create(PrefixLookup request) {
-        return new ConnectedSequence(request, config.hasher());
+        return new ConnectedSequence(request, config.hasher(), room);
     }
 
     @Override

@@ -6,6 +6,7 @@ import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 
 /** State of one request in a KV cache with a connector. */
 final class ConnectedSequence extends KvSequence implements ConnectedRequest {
@@ -16,8 +17,8 @@ final class ConnectedSequence extends KvSequence implements ConnectedRequest {
     /** Whether blocks of it are being written from elsewhere. */
     private boolean isLoading;
 
-    ConnectedSequence(PrefixLookup lookup, BlockHasher hasher) {
-        super(lookup.prompt(), lookup.output(), hasher);
+    ConnectedSequence(PrefixLookup lookup, BlockHasher hasher, BlockRoom room) {
+        super(lookup.prompt(), lookup.output(), hasher, room);
     }
 
     void note(AdmissionRequest question) {

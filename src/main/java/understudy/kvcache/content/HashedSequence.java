@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
@@ -22,8 +23,12 @@ public abstract class HashedSequence {
     static final int FIRST_BLOCKS = 8;
 
     private final Prompt prompt;
+    private final TokenSource output;
     private final SequenceTokens tokens;
     private final BlockHasher hasher;
+    private final BlockRoom room;
+    private final int numPromptTokens;
+    private final int numPromptBlocks;
     private final SessionTurn turn;
 
     /** Hashes of the prompt's full blocks; empty before the first is asked for. */
@@ -31,14 +36,21 @@ public abstract class HashedSequence {
 
     private long[] outputHashes = new long[0];
     private int numOutputHashes;
-    private int[] hashedTokens = {};
     private @Nullable HashChain chain;
 
-    /** Creates a sequence without blocks. */
-    protected HashedSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
+    /**
+     * Creates a sequence without blocks.
+     *
+     * @param room to hash in, the same for all sequences of a memory
+     */
+    protected HashedSequence(Prompt prompt, TokenSource output, BlockHasher hasher, BlockRoom room) {
         this.prompt = prompt;
+        this.output = output;
         tokens = new SequenceTokens(prompt.tokens(), output);
         this.hasher = hasher;
+        this.room = room;
+        numPromptTokens = prompt.length();
+        numPromptBlocks = numPromptTokens / hasher.blockSize();
         turn = prompt.turn();
     }
 
@@ -59,7 +71,7 @@ public abstract class HashedSequence {
     }
 
     public int numPromptTokens() {
-        return prompt.length();
+        return numPromptTokens;
     }
 
     /** Drops the references to all blocks. */
@@ -76,13 +88,12 @@ public abstract class HashedSequence {
 
     /** Returns the hash of a full block; all its tokens must be known. */
     public long hashOf(int blockIndex) {
-        long[] ofPrompt = promptHashes();
-        if (blockIndex < ofPrompt.length) {
-            return ofPrompt[blockIndex];
+        if (blockIndex < numPromptBlocks) {
+            return promptHashes()[blockIndex];
         }
-        int outputIndex = blockIndex - promptHashes.length;
+        int outputIndex = blockIndex - numPromptBlocks;
         while (numOutputHashes <= outputIndex) {
-            hashNext(promptHashes.length + numOutputHashes);
+            hashNext();
         }
         return outputHashes[outputIndex];
     }
@@ -95,17 +106,19 @@ public abstract class HashedSequence {
         return promptHashes;
     }
 
-    private void hashNext(int blockIndex) {
+    private void hashNext() {
         var current = chain;
         if (current == null) {
             current = prompt.chainEnd(hasher);
             chain = current;
-            hashedTokens = new int[hasher.blockSize()];
         }
         if (numOutputHashes == outputHashes.length) {
             outputHashes = Arrays.copyOf(outputHashes, FIRST_BLOCKS + numOutputHashes + numOutputHashes / 2);
         }
-        tokens.copy(blockIndex * hashedTokens.length, hashedTokens.length, hashedTokens, 0);
-        outputHashes[numOutputHashes++] = current.next(hashedTokens);
+        int firstToken = (numPromptBlocks + numOutputHashes) * hasher.blockSize();
+        // Behind the prompt the answer is read by itself, since the prompt's pieces have left the processor's caches.
+        outputHashes[numOutputHashes++] = firstToken < numPromptTokens
+                ? current.next(tokens, firstToken, room)
+                : current.next(output, firstToken - numPromptTokens, room);
     }
 }

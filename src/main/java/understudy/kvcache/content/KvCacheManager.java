@@ -67,6 +67,9 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
 
     @Override
     public int reserve(Reservation reservation) {
+        if (reservation.size() > 1) {
+            readAhead(reservation);
+        }
         for (int i = 0; i < reservation.size(); i++) {
             var sequence = known(reservation.handle(i));
             int numNeeded = blocksFor(reservation.numSlots(i)) - sequence.numBlocks();
@@ -77,6 +80,23 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
             cacheAhead(sequence, reservation.numTokensToCache(i));
         }
         return reservation.size();
+    }
+
+    /**
+     * Reads what giving out and caching blocks is about to look up. The requests' states and the entries of the prefix
+     * table have left the processor's caches since their last block, and it waits for several at a time.
+     */
+    private void readAhead(Reservation reservation) {
+        int numNeeded = 0;
+        for (int i = 0; i < reservation.size(); i++) {
+            numNeeded += blocksFor(reservation.numSlots(i))
+                    - known(reservation.handle(i)).numBlocks();
+        }
+        pool.touchFree(Math.max(0, numNeeded));
+        for (int i = 0; i < reservation.size() && config.sharesWithinStep(); i++) {
+            var sequence = known(reservation.handle(i));
+            touchHashes(sequence, numFull(sequence, reservation.numTokensToCache(i)));
+        }
     }
 
     @Override
@@ -124,7 +144,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
     }
 
     KvSequence create(PrefixLookup request) {
-        return new KvSequence(request.prompt(), request.output(), config.hasher());
+        return new KvSequence(request.prompt(), request.output(), config.hasher(), room);
     }
 
     /** Finds the leading full blocks that are cached; in vLLM never the last token, since it must be computed. */
@@ -202,15 +222,15 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
 
     /** Puts newly full blocks into the prefix table, and returns how many. */
     int cache(KvSequence sequence, int numTokens) {
-        int numFull = (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
+        int numFull = numFull(sequence, numTokens);
         int first = sequence.numCachedBlocks();
-        if (!config.enablePrefixCaching() || numFull <= first) {
+        if (numFull <= first) {
             return 0;
         }
-        sequence.setNumCachedBlocks(numFull);
-        for (int i = first; i < numFull; i++) {
-            pool.prefixTable().touch(sequence.hashOf(i));
+        if (numFull > first + 1) {
+            touchHashes(sequence, numFull);
         }
+        sequence.setNumCachedBlocks(numFull);
         int numPromoted = 0;
         int firstStored = first;
         for (int i = first; i < numFull; i++) {
@@ -224,6 +244,21 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
         }
         recordStored(sequence, firstStored, numFull);
         return numFull - first - numPromoted;
+    }
+
+    /** Returns how many blocks so many known tokens fill that may be found. */
+    private int numFull(KvSequence sequence, int numTokens) {
+        if (!config.enablePrefixCaching()) {
+            return 0;
+        }
+        return (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
+    }
+
+    /** Reads ahead the entries of blocks that are not cached yet. */
+    private void touchHashes(KvSequence sequence, int numFull) {
+        for (int i = sequence.numCachedBlocks(); i < numFull; i++) {
+            pool.prefixTable().touch(sequence.hashOf(i));
+        }
     }
 
     /** Swaps a block that has become full for a cached one with the same content, if there is one. */

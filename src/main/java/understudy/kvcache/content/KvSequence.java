@@ -3,6 +3,7 @@ package understudy.kvcache.content;
 import java.util.Arrays;
 import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenSource;
 
@@ -12,8 +13,8 @@ class KvSequence extends HashedSequence {
     private int numBlocks;
     private int numCachedBlocks;
 
-    KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
-        super(prompt, output, hasher);
+    KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher, BlockRoom room) {
+        super(prompt, output, hasher, room);
     }
 
     public int numBlocks() {

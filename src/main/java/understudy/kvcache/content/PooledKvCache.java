@@ -14,6 +14,7 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
+import understudy.prompt.BlockRoom;
 
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
@@ -35,6 +36,9 @@ public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConf
 
     /** All blocks. */
     protected final BlockPool pool;
+
+    /** Where the hashes of all requests are made. */
+    protected final BlockRoom room = new BlockRoom();
 
     private final ObjectArrayList<@Nullable S> sequences = new ObjectArrayList<>();
     private PrefixCacheStats stats = PrefixCacheStats.NONE;

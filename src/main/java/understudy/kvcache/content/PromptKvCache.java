@@ -34,7 +34,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence, PromptCon
 
     @Override
     public Admission admit(AdmissionRequest request) {
-        var sequence = new PromptSequence(request.lookup(), config.hasher());
+        var sequence = new PromptSequence(request.lookup(), config.hasher(), room);
         boolean isHit = mayRead(request.lookup()) && isCached(sequence);
         int numBlocks = sequence.numPromptBlocks();
         int numOwed = blocksFor(request.maxTotalTokens()) - numBlocks + (sequence.endsInsideBlock() ? 1 : 0);
@@ -68,7 +68,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence, PromptCon
     public int[] match(List<PrefixLookup> lookups) {
         return lookups.stream()
                 .mapToInt(lookup -> {
-                    var sequence = new PromptSequence(lookup, config.hasher());
+                    var sequence = new PromptSequence(lookup, config.hasher(), room);
                     return mayRead(lookup) && isCached(sequence) ? sequence.numPromptTokens() : 0;
                 })
                 .toArray();

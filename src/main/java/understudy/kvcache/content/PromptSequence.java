@@ -3,6 +3,7 @@ package understudy.kvcache.content;
 import it.unimi.dsi.fastutil.HashCommon;
 import understudy.kvcache.PrefixLookup;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.Prompt;
 
 /**
@@ -15,8 +16,8 @@ final class PromptSequence extends KvSequence {
     private final long promptHash;
     private int numOwedBlocks;
 
-    PromptSequence(PrefixLookup lookup, BlockHasher hasher) {
-        super(lookup.prompt(), lookup.output(), hasher);
+    PromptSequence(PrefixLookup lookup, BlockHasher hasher, BlockRoom room) {
+        super(lookup.prompt(), lookup.output(), hasher, room);
         int blockSize = hasher.blockSize();
         int numTokens = lookup.prompt().length();
         numPromptBlocks = (numTokens + blockSize - 1) / blockSize;

@@ -26,6 +26,18 @@ public interface FreeBlockQueue {
     void remove(int block);
 
     /**
+     * Removes free blocks from the middle, because a request hit them.
+     *
+     * @param blocks block ids in the order of the request
+     * @param count how many of them count
+     */
+    default void remove(int[] blocks, int count) {
+        for (int i = 0; i < count; i++) {
+            remove(blocks[i]);
+        }
+    }
+
+    /**
      * Adds blocks that have just lost their last reference.
      *
      * @param blocks block ids of one request, its last block first

@@ -92,19 +92,47 @@ final class LruFreeQueue implements FreeBlockQueue {
         size--;
     }
 
+    /** Blocks of a request were released from its last one on, so as a rule the next one of them is the one before it. */
+    @Override
+    public void remove(int[] blocks, int count) {
+        for (int i = 0; i < count; i++) {
+            int successor = next(blocks[i]);
+            int predecessor = previous(blocks[i]);
+            while (i + 1 < count && predecessor == blocks[i + 1]) {
+                predecessor = previous(blocks[++i]);
+            }
+            link(predecessor, successor);
+        }
+        size -= count;
+    }
+
     @Override
     public void release(int[] blocks, int count) {
+        int numFirst = freeOrder == FreeOrder.UNHASHED_FIRST ? releaseUnhashed(blocks, count) : 0;
+        int last = previous(SENTINEL);
+        for (int i = 0; i < count; i++) {
+            if (numFirst > 0 && !prefixTable.isHashed(blocks[i])) {
+                numFirst--;
+            } else {
+                link(last, blocks[i]);
+                last = blocks[i];
+            }
+        }
+        link(last, SENTINEL);
+        size += count;
+    }
+
+    /** Puts blocks without a hash before all others, and returns how many there are. */
+    private int releaseUnhashed(int[] blocks, int count) {
         int oldHead = next(SENTINEL);
+        int numUnhashed = 0;
         for (int i = 0; i < count; i++) {
-            if (goesFirst(blocks[i])) {
+            if (!prefixTable.isHashed(blocks[i])) {
                 insertBefore(oldHead, blocks[i]);
+                numUnhashed++;
             }
         }
-        for (int i = 0; i < count; i++) {
-            if (!goesFirst(blocks[i])) {
-                insertBefore(SENTINEL, blocks[i]);
-            }
-        }
+        return numUnhashed;
     }
 
     @Override
@@ -120,14 +148,9 @@ final class LruFreeQueue implements FreeBlockQueue {
         return order;
     }
 
-    private boolean goesFirst(int block) {
-        return freeOrder == FreeOrder.UNHASHED_FIRST && !prefixTable.isHashed(block);
-    }
-
     private void insertBefore(int successor, int block) {
         link(previous(successor), block);
         link(block, successor);
-        size++;
     }
 
     private int next(int block) {

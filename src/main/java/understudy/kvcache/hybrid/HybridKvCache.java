@@ -115,7 +115,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
     private HybridSequence lookUp(PrefixLookup request) {
         var sequence = find(request.handle());
         if (sequence == null) {
-            sequence = new HybridSequence(request, config.hasher(), groups);
+            sequence = new HybridSequence(request, config.hasher(), room, groups);
             register(request.handle(), sequence);
         }
         if (mayRead(request)) {

@@ -10,6 +10,7 @@ import understudy.kvcache.content.BlockPool;
 import understudy.kvcache.content.HashedSequence;
 import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 
 /** State of one request in a memory with several groups: a block table for each. */
 final class HybridSequence extends HashedSequence {
@@ -18,8 +19,8 @@ final class HybridSequence extends HashedSequence {
     private final int hashBlockSize;
     private int numJunctionTokens;
 
-    HybridSequence(PrefixLookup lookup, BlockHasher hasher, List<GroupManager> groups) {
-        super(lookup.prompt(), lookup.output(), hasher);
+    HybridSequence(PrefixLookup lookup, BlockHasher hasher, BlockRoom room, List<GroupManager> groups) {
+        super(lookup.prompt(), lookup.output(), hasher, room);
         this.groups = groups;
         tables = Stream.generate(GroupTable::new).limit(groups.size()).toList();
         hashBlockSize = hasher.blockSize();

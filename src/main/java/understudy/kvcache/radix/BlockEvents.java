@@ -8,6 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenSource;
 
@@ -22,14 +23,13 @@ import understudy.prompt.TokenSource;
 final class BlockEvents {
     private final BlockHasher hasher;
     private final int blockSize;
-    private final int[] block;
+    private final BlockRoom room = new BlockRoom();
     private List<KvEvent> events = new ArrayList<>();
     private @Nullable RadixLookup source;
 
     BlockEvents(BlockHasher hasher) {
         this.hasher = hasher;
         blockSize = hasher.blockSize();
-        block = new int[blockSize];
     }
 
     /** Sets which request's tokens are inserted from now on. */
@@ -115,8 +115,7 @@ final class BlockEvents {
         }
         var chain = prompt.chainEnd(hasher);
         for (int i = ofPrompt.length; i < to; i++) {
-            tokens.copy(i * blockSize, blockSize, block, 0);
-            long hash = chain.next(block);
+            long hash = chain.next(tokens, i * blockSize, room);
             if (i >= from) {
                 hashes[i - from] = hash;
             }

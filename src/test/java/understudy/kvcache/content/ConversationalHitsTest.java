@@ -18,6 +18,7 @@ import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.PrefixTable;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
@@ -117,7 +118,7 @@ final class ConversationalHitsTest {
 
     private static KvSequence sequence(SessionTurn turn, int firstToken) {
         var prompt = new Prompt(new TokenIds(tokens(firstToken, 9)), turn);
-        return new KvSequence(prompt, index -> 0, new Xxh3BlockHasher(4));
+        return new KvSequence(prompt, index -> 0, new Xxh3BlockHasher(4), new BlockRoom());
     }
 
     /** Against sets of conversations by content: nothing is evicted, and every full block of a prompt is used. */

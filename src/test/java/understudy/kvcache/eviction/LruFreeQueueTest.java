@@ -28,10 +28,11 @@ final class LruFreeQueueTest {
     void order_isThatOfAListOfAllBlocks(FreeOrder order) {
         var queue = new LruFreeQueue(table, order);
         for (int i = 0; i < 5_000; i++) {
-            switch (random.nextInt(4)) {
+            switch (random.nextInt(5)) {
                 case 0, 1 -> poll(queue, random.nextInt(8));
                 case 2 -> release(queue, order);
-                default -> hit(queue);
+                case 3 -> hit(queue);
+                default -> hitSeveral(queue);
             }
             assertThat(queue.size()).isEqualTo(free.size());
             assertThat(queue.order()).containsExactly(toArray(free));
@@ -80,6 +81,23 @@ final class LruFreeQueueTest {
             free.remove((Integer) block);
             held.add(block);
         }
+    }
+
+    /** Blocks with content, some of which stand side by side, the last one first, as those of a request do. */
+    private void hitSeveral(LruFreeQueue queue) {
+        var blocks = new ArrayList<Integer>();
+        for (int run = random.nextInt(3); run > 0 && !free.isEmpty(); run--) {
+            int index = random.nextInt(free.size());
+            for (int length = random.nextInt(5); length > 0 && index >= 0; length--, index--) {
+                int block = free.get(index);
+                if (table.isHashed(block) && !blocks.contains(block)) {
+                    blocks.add(block);
+                }
+            }
+        }
+        queue.remove(toArray(blocks), blocks.size());
+        free.removeAll(blocks);
+        held.addAll(blocks);
     }
 
     private static int[] toArray(List<Integer> blocks) {

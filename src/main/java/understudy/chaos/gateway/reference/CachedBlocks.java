@@ -6,6 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
+import understudy.prompt.BlockRoom;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -66,10 +67,9 @@ final class CachedBlocks {
     }
 
     private void store(LongList hashes, TokenSource tokens, HashChain chain) {
+        var room = new BlockRoom();
         for (int i = 0; i < hashes.size(); i++) {
-            var block = new int[blockSize];
-            tokens.copy(i * blockSize, blockSize, block, 0);
-            long key = chain.next(block);
+            long key = chain.next(tokens, i * blockSize, room);
             keys.put(hashes.getLong(i), key);
             held.add(key);
         }
