@@ -76,6 +76,7 @@ public class StepEstimateBenchmark {
 
     private static GpuSpec gpu() {
         var gemm = new Efficiency(0.7, 0.87, 3.4);
+        var latent = new GpuSpec.LatentDecodes(0.74, 0.94, 17, 1.5e6);
         return GpuSpecBuilder.builder()
                 .name("gpu")
                 .memoryGib(80)
@@ -85,7 +86,16 @@ public class StepEstimateBenchmark {
                 .gemm(gemm)
                 .fp8Gemm(gemm)
                 .fp4Gemm(gemm)
-                .attention(new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 10, 1, 0.42, 0.01, 132, 0.02))
+                .attention(new GpuSpec.Attention(
+                        new Efficiency(0.6, 0.85, 10),
+                        0.85,
+                        10,
+                        1,
+                        0.42,
+                        0.01,
+                        132,
+                        0.02,
+                        new GpuSpec.Latent(0.8, 512, latent, latent)))
                 .elementwise(new Efficiency(1, 1, 2.5))
                 .allReduce(new GpuSpec.AllReduce(8, 324, null))
                 .experts(GpuSpecExpertsBuilder.builder()

@@ -1,11 +1,12 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Time of the attention kernels of all layers on one GPU of a tensor-parallel group.
  *
  * <p>Decodes read the KV cache, prefill chunks compute pairs of tokens, in tiles of 128. A layer with a sliding window
- * does both for at most the window's tokens. Latent attention (MLA) reads its compressed vectors once for all heads and
- * computes on them, whichever takes longer; that has not been checked against measurements.
+ * does both for at most the window's tokens. Latent attention has a {@linkplain LatentAttentionTime time of its own}.
  */
 public final class AttentionTime {
     private static final int TILE = 128;
@@ -25,6 +26,7 @@ public final class AttentionTime {
     private final double overheadMicros;
     private final double kvHeads;
     private final double mostKvHeads;
+    private final @Nullable LatentAttentionTime latent;
 
     /** Describes the group of GPUs. */
     public AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
@@ -35,31 +37,27 @@ public final class AttentionTime {
         numFullLayers = llm.numLayers() - numWindowLayers;
         double heads = (double) attention.numHeads() / tensorParallelSize;
         double flopPerMicro = fit.kernel().compute() * gpu.flopPerMicro();
-        double readMicros = bytesPerKvElement
+        microsPerKvToken = bytesPerKvElement
                 * attention.kvElementsPerRank(tensorParallelSize)
                 / (fit.kvBandwidth(bytesPerKvElement) * gpu.bytesPerMicro());
-        var latent = attention.latent();
-        if (latent == null) {
-            microsPerKvToken = readMicros;
-            microsPerPair = FLOP_PER_ELEMENT_AND_PAIR * heads * attention.headDim() / flopPerMicro;
-        } else {
-            double computed = 2 * heads * (2.0 * latent.kvRank() + latent.ropeDim());
-            microsPerKvToken = Math.max(readMicros, computed / flopPerMicro);
-            double perPair = 2 * heads * (latent.nopeDim() + latent.ropeDim() + latent.valueDim());
-            microsPerPair = perPair / flopPerMicro;
-        }
+        microsPerPair = FLOP_PER_ELEMENT_AND_PAIR * heads * attention.headDim() / flopPerMicro;
         mixedFactor = fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
         overheadMicros = fit.overheadMicros(bytesPerKvElement);
-        // Latent attention has one compressed vector for all heads.
-        kvHeads = latent == null ? Math.max(1, (double) attention.numKvHeads() / tensorParallelSize) : 1;
+        kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
         mostKvHeads = fit.numMultiprocessors() == 0
                 ? Double.POSITIVE_INFINITY
                 : (double) HEADS_PER_MULTIPROCESSOR * fit.numMultiprocessors();
         uneven = UnevenContexts.of(llm, gpu, tensorParallelSize, bytesPerKvElement);
+        latent = attention.latent() == null
+                ? null
+                : new LatentAttentionTime(llm, attention.latent(), gpu, tensorParallelSize, bytesPerKvElement);
     }
 
     /** Returns the time of all layers for a batch. */
     public double micros(BatchShape batch) {
+        if (latent != null) {
+            return numFullLayers * latent.micros(batch);
+        }
         double micros = numFullLayers * (layerMicros(batch, Integer.MAX_VALUE) + uneven.micros(batch));
         return numWindowLayers == 0 ? micros : micros + numWindowLayers * layerMicros(batch, window);
     }

@@ -40,6 +40,20 @@ public record Gemm(
     }
 
     /**
+     * Returns the batched product in BF16 of each head's activations {@code m x k} with its own weights {@code k x n}.
+     */
+    static Gemm ofHeads(GpuSpec gpu, double heads, double n, double k) {
+        var format = WeightFormat.BF16;
+        double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
+        return new Gemm(
+                gpu.gemmOverheadMicros(format),
+                2 * heads * n * k / gpu.gemmFlopPerMicro(format),
+                format.bytes() * heads * n * k / bytesPerMicro,
+                2 * heads * (n + k) / bytesPerMicro,
+                null);
+    }
+
+    /**
      * Returns the product of experts.
      *
      * @param perToken experts of this GPU that compute a token, on the average

@@ -64,6 +64,7 @@ public record GpuSpec(
      * @param numMultiprocessors of a GPU whose kernels read each sequence in one of them; 0 if they share it
      * @param microsPerDecodedHead fixed time for each KV head of each decoding sequence, in microseconds; where
      *     multiprocessors read sequences by themselves, for up to four per multiprocessor
+     * @param latent kernels of latent attention
      */
     public record Attention(
             Efficiency kernel,
@@ -73,7 +74,8 @@ public record GpuSpec(
             double mixedPerGroup,
             double microsPerChunkToken,
             int numMultiprocessors,
-            double microsPerDecodedHead) {
+            double microsPerDecodedHead,
+            Latent latent) {
 
         /** Returns the share of the bandwidth that is reached while reading the KV cache. */
         double kvBandwidth(double bytesPerKvElement) {
@@ -85,6 +87,39 @@ public record GpuSpec(
             return bytesPerKvElement < 2 ? fp8OverheadMicros : kernel.overheadMicros;
         }
     }
+
+    /**
+     * Efficiency of latent attention (MLA).
+     *
+     * @param compute share of the BF16 rate while prefill chunks compute pairs
+     * @param absorbedChunkTokens longest chunk that is absorbed as decodes are, with a KV cache in BF16; 1 if none is
+     * @param decodes kernels of decodes with a KV cache in BF16
+     * @param fp8Decodes the same with one in FP8
+     */
+    public record Latent(double compute, int absorbedChunkTokens, LatentDecodes decodes, LatentDecodes fp8Decodes) {
+
+        /** Returns the kernels of decodes. */
+        LatentDecodes decodes(double bytesPerKvElement) {
+            return bytesPerKvElement < 2 ? fp8Decodes : decodes;
+        }
+
+        /** Returns the longest chunk that is absorbed. */
+        int absorbedChunkTokens(double bytesPerKvElement) {
+            return bytesPerKvElement < 2 ? 1 : absorbedChunkTokens;
+        }
+    }
+
+    /**
+     * Efficiency of latent attention's decodes, which read compressed vectors once for all heads and compute on them,
+     * whichever takes longer.
+     *
+     * @param compute share of the BF16 rate; above 1 if a kernel computes in FP8
+     * @param bandwidth share of the memory bandwidth
+     * @param overheadMicros fixed time of one kernel, in microseconds
+     * @param sequenceBytesPerMicro most bytes of one sequence that are read in a microsecond
+     */
+    public record LatentDecodes(
+            double compute, double bandwidth, double overheadMicros, double sequenceBytesPerMicro) {}
 
     /**
      * Fused kernels of experts, by the format of their weights.

@@ -1,7 +1,8 @@
 package understudy.latency;
 
 /**
- * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
+ * Time of everything in the layers but attention itself, with latent attention's ways into and out of what is compressed:
+ * projections, feed-forward part, norms and activations of one
  * GPU of a tensor-parallel group.
  */
 public final class LayerTime {
@@ -66,11 +67,6 @@ public final class LayerTime {
         return micros;
     }
 
-    /** Returns the time of the projections of one layer's attention. */
-    public double projectionMicros(double numTokens) {
-        return sum(projections, numTokens);
-    }
-
     /** Returns the time of the experts of one layer, by the tokens of all ranks that share them. */
     public double expertMicros(double numGroupTokens) {
         double tokens = experts.balancedTokens(numGroupTokens);
@@ -104,7 +100,6 @@ public final class LayerTime {
             // The way down to the latent vectors is the same on every GPU.
             gemm((double) latent.queryRank() + latent.kvRank() + latent.ropeDim(), hidden),
             gemm(queryWidth, queryRank),
-            gemm(heads * (latent.nopeDim() + latent.valueDim()), latent.kvRank()),
             gemm(hidden, heads * latent.valueDim())
         };
     }
@@ -131,9 +126,11 @@ public final class LayerTime {
 
     /**
      * Two norms, and the rotation, which queries and keys go through twice if they are normalized; then the activation.
+     * Latent attention has two norms more, and writes the KV cache by a kernel of its own.
      */
     private double numElementwiseKernels() {
-        int perLayer = 3 + (llm.attention().hasQkNorm() ? 1 : 0);
+        int perLayer =
+                3 + (llm.attention().hasQkNorm() ? 1 : 0) + (llm.attention().latent() == null ? 0 : 3);
         // Beside the activation: sorting tokens by expert, gathering them, and adding up what experts return.
         int perMoeLayer = 4 + (llm.feedForward().sharedExpertSize() > 0 ? 1 : 0);
         return perLayer * llm.numLayers()
@@ -143,15 +140,25 @@ public final class LayerTime {
 
     private double elementwiseBytes() {
         var ffn = llm.feedForward();
-        var attention = llm.attention();
         double hidden = llm.hiddenSize();
-        double rotated = (attention.numHeads() + 2.0 * attention.numKvHeads()) * attention.headDim() / ranks;
-        double perLayer = 8 * BYTES * hidden + 2 * BYTES * rotated * (attention.hasQkNorm() ? 2 : 1);
+        double perLayer = 8 * BYTES * hidden + 2 * BYTES * elementsOfAttention();
         // The activation reads both halves, or the one, and writes one.
         double activation = BYTES * (ffn.numUpMatrices() + 1) / ranks;
         return perLayer * llm.numLayers()
                 + activation * ffn.intermediateSize() * ffn.numDenseLayers()
                 + activation * ffn.sharedExpertSize() * llm.numMoeLayers();
+    }
+
+    /** Elements that are read and written by rotations and norms within attention. */
+    private double elementsOfAttention() {
+        var attention = llm.attention();
+        var latent = attention.latent();
+        if (latent != null) {
+            double rotated = (attention.numHeads() / ranks + 1) * latent.ropeDim();
+            return latent.queryRank() + 2.0 * latent.kvRank() + latent.ropeDim() + rotated;
+        }
+        double rotated = (attention.numHeads() + 2.0 * attention.numKvHeads()) * attention.headDim() / ranks;
+        return rotated * (attention.hasQkNorm() ? 2 : 1);
     }
 
     /** The activation of the experts, gathering their tokens, and adding up their results. */

@@ -36,6 +36,7 @@ public record GpuFile(
     private static final double MAX = 1e9;
     private static final int BYTES_PER_KIB = 1024;
     private static final double BYTES_PER_MB = 1e6;
+    private static final double BYTES_PER_MICRO_AND_GB_PER_SECOND = 1e3;
 
     /** Source of figures: measurements or assumptions. */
     public enum Status {
@@ -84,7 +85,8 @@ public record GpuFile(
                         attention.number("mixed-per-group", 0, MAX),
                         attention.nanos("per-chunk-token") / MICRO,
                         attention.wholeNumber("multiprocessors", 0, (int) MAX),
-                        attention.nanos("per-decoded-kv-head") / MICRO))
+                        attention.nanos("per-decoded-kv-head") / MICRO,
+                        latent(attention)))
                 .elementwise(new Efficiency(
                         1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))))
                 .allReduce(new GpuSpec.AllReduce(
@@ -108,6 +110,25 @@ public record GpuFile(
 
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
+    }
+
+    private static GpuSpec.Latent latent(Section attention) {
+        var latent = attention.section("latent");
+        return new GpuSpec.Latent(
+                orElse(latent, "compute-efficiency", attention.positive("compute-efficiency")),
+                latent.wholeNumber("absorbed-chunk", 1, (int) MAX),
+                latentDecodes(latent.section("decode"), attention),
+                latentDecodes(latent.section("fp8-kv-decode"), attention));
+    }
+
+    private static GpuSpec.LatentDecodes latentDecodes(Section decodes, Section attention) {
+        double overhead = overhead(decodes);
+        double gbPerSecond = decodes.number("sequence-gb-per-s", 0, MAX);
+        return new GpuSpec.LatentDecodes(
+                orElse(decodes, "compute-efficiency", attention.positive("compute-efficiency")),
+                orElse(decodes, "bandwidth-efficiency", bandwidth(attention)),
+                overhead == 0 ? overhead(attention) : overhead,
+                gbPerSecond == 0 ? Double.POSITIVE_INFINITY : gbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND);
     }
 
     /** Reads the factors by rows, which stand in two lists. */

@@ -35,7 +35,8 @@ final class RooflineFixture {
                         1.5,
                         microsPerChunkToken,
                         numMultiprocessors,
-                        microsPerDecodedHead))
+                        microsPerDecodedHead,
+                        latent(overheadMicros)))
                 .elementwise(full)
                 .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
                 .experts(GpuSpecExpertsBuilder.builder()
@@ -49,6 +50,11 @@ final class RooflineFixture {
                         .fp4(1)
                         .build())
                 .build();
+    }
+
+    private static GpuSpec.Latent latent(double overheadMicros) {
+        var decodes = new GpuSpec.LatentDecodes(1, 1, overheadMicros, Double.POSITIVE_INFINITY);
+        return new GpuSpec.Latent(1, 1, decodes, decodes);
     }
 
     /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */

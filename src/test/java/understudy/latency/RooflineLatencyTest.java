@@ -167,16 +167,6 @@ final class RooflineLatencyTest {
                 .isCloseTo(10 * (2 + 0.02), within(EXACT));
     }
 
-    /** 3 + 2 elements of two bytes per token at 10^3 bytes per us, and 2 us for the one vector that four heads share. */
-    @Test
-    void decodesOfLatentAttention_haveOneVectorForAllHeads() {
-        var latent = dense(
-                new Attention(4, 4, 5, false, 0, 0, new LlmSpec.LatentAttention(0, 3, 2, 4, 4)), WeightFormat.BF16);
-
-        assertThat(part("attention", latent, gpu(0, 0, 0, 2), 1, decodes(3, 0)))
-                .isCloseTo(3 * (2 + 0.01), within(EXACT));
-    }
-
     /** 3 us a kernel, and 6 us with an FP8 cache, which reads 10 bytes at half of 10^3 per us. */
     @Test
     void attentionOfAnFp8Cache_hasAFixedTimeOfItsOwn() {

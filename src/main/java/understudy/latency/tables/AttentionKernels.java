@@ -7,6 +7,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.AttentionTime;
 import understudy.latency.BatchShape;
+import understudy.latency.LatentAttentionTime;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.tables.AttentionTable.Layer;
 import understudy.latency.tables.TableChoice.Part;
@@ -19,13 +20,15 @@ final class AttentionKernels {
     private final TableChoice choice;
     private final GpuData gpu;
     private final Placement at;
+    private final LinearLayers linear;
     private final @Nullable TableAttention tables;
     private boolean hasLatentKernels;
 
-    AttentionKernels(TableChoice choice, GpuData gpu, Placement at) {
+    AttentionKernels(TableChoice choice, GpuData gpu, Placement at, LinearLayers linear) {
         this.choice = choice;
         this.gpu = gpu;
         this.at = at;
+        this.linear = linear;
         var latent = at.llm().attention().latent();
         tables = latent == null ? headed() : latent(latent);
     }
@@ -58,10 +61,10 @@ final class AttentionKernels {
         int numLayers = at.llm().numLayers() - numWindowLayers;
         var full = layer(0);
         if (full == null || numWindowLayers == 0) {
-            return full == null ? null : new TableAttention(numLayers, full, 0, null);
+            return full == null ? null : new TableAttention(numLayers, full, 0, null, null);
         }
         var window = layer(attention.window());
-        return window == null ? null : new TableAttention(numLayers, full, numWindowLayers, window);
+        return window == null ? null : new TableAttention(numLayers, full, numWindowLayers, window, null);
     }
 
     private @Nullable AttentionTable layer(int window) {
@@ -88,21 +91,29 @@ final class AttentionKernels {
         var decodes = choice.choose(
                 new Part("attention", "attention", "generation_attention", "decode " + what, ""),
                 file -> AttentionTable.decodes(file.path(), layer));
-        return decodes == null ? null : new AttentionTable(prefills, decodes, 1);
+        return decodes == null ? null : new AttentionTable(prefills, decodes, sequences -> 0);
     }
 
     private @Nullable TableAttention latent(LatentAttention latent) {
         var kernels = latentKernels(latent);
         if (kernels != null) {
             hasLatentKernels = true;
-            return new TableAttention(at.llm().numLayers(), kernels, 0, null);
+            return latent(kernels, latent, false);
         }
         if (!LATENT.equals(latent) || at.llm().hiddenSize() != LATENT_HIDDEN_SIZE) {
             choice.addMissing("mla", "latent attention other than DeepSeek V3's");
             return null;
         }
         var layer = latentLayer();
-        return layer == null ? null : new TableAttention(at.llm().numLayers(), layer, 0, null);
+        return layer == null ? null : latent(layer, latent, true);
+    }
+
+    private TableAttention latent(AttentionTable layer, LatentAttention latent, boolean haveModules) {
+        var llm = at.llm();
+        var time = new LatentAttentionTime(llm, latent, at.gpu(), at.tensorParallelSize(), at.bytesPerKvElement());
+        double width = at.headsPerRank() * (latent.nopeDim() + latent.valueDim());
+        var chunks = new LatentChunks(haveModules, time, linear.layer(llm.weights(), width, latent.kvRank()));
+        return new TableAttention(llm.numLayers(), layer, 0, null, chunks);
     }
 
     /**
@@ -139,7 +150,9 @@ final class AttentionKernels {
                         ""),
                 file -> AttentionTable.prefills(file.path(), layer, gpu.bf16FlopPerMicro()));
         double width = (latent.nopeDim() + latent.ropeDim() + latent.valueDim()) / (2.0 * latent.valueDim());
-        return prefills == null ? null : new AttentionTable(prefills.map(micros -> micros * width), decodes, 1);
+        return prefills == null
+                ? null
+                : new AttentionTable(prefills.map(micros -> micros * width), decodes, sequences -> 0);
     }
 
     private @Nullable AttentionTable latentLayer() {
@@ -154,18 +167,16 @@ final class AttentionKernels {
         if (prefills == null) {
             return null;
         }
-        var decodes = choice.choose(
-                new Part("mla", "mla", "mla_generation_module", "decode " + what, gemmDtype),
-                file -> AttentionTable.latentDecodes(file.path(), heads, kvDtype, gemmDtype));
-        return decodes == null ? null : new AttentionTable(prefills, decodes, decodeFactor());
-    }
-
-    private double decodeFactor() {
-        if (!gpu.isHopper()) {
-            return 1;
-        }
-        choice.note(
-                "decodes of latent attention x " + Ingredients.HOPPER_LATENT_DECODE_FACTOR + ": empirical, on Hopper");
-        return Ingredients.HOPPER_LATENT_DECODE_FACTOR;
+        return choice.choose(new Part("mla", "mla", "mla_generation_module", "decode " + what, gemmDtype), file -> {
+            var decodes = AttentionTable.latentDecodes(file.path(), heads, kvDtype, gemmDtype);
+            if (decodes == null) {
+                return null;
+            }
+            boolean areFused = UnfusedNorms.areFused(file.path());
+            if (!areFused) {
+                choice.note(UnfusedNorms.NOTE);
+            }
+            return new AttentionTable(prefills, decodes, areFused ? n -> 0 : UnfusedNorms::micros);
+        });
     }
 }

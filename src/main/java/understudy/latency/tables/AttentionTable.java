@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +26,17 @@ final class AttentionTable {
 
     private final Curve prefillRoots;
     private final Grid decodes;
-    private final double decodeFactor;
+    private final DoubleUnaryOperator decodeSurplus;
 
     /**
      * Creates a table of measured times.
      *
-     * @param decodeFactor by which decodes take longer, or shorter
+     * @param decodeSurplus by which decodes were measured too long, by their number
      */
-    AttentionTable(Curve prefills, Grid decodes, double decodeFactor) {
+    AttentionTable(Curve prefills, Grid decodes, DoubleUnaryOperator decodeSurplus) {
         prefillRoots = prefills.map(Math::sqrt);
         this.decodes = decodes;
-        this.decodeFactor = decodeFactor;
+        this.decodeSurplus = decodeSurplus;
     }
 
     /**
@@ -52,9 +53,16 @@ final class AttentionTable {
         return root * root;
     }
 
+    /** Returns the share of a whole prompt's time that the pairs of its last tokens are. */
+    double prefillMicros(double tokens, double context) {
+        double all = context + tokens;
+        double cached = context / all;
+        return prefillMicros(all) * (1 - cached * cached);
+    }
+
     /** Returns the time of so many decodes. */
     double decodeMicros(double sequences, double context) {
-        return decodeFactor * decodes.micros(sequences, context);
+        return Math.max(0, decodes.micros(sequences, context) - decodeSurplus.applyAsDouble(sequences));
     }
 
     /** Returns the longest sequence that decodes were measured with. */

@@ -8,9 +8,6 @@ final class Ingredients {
     /** Measured skew of tokens over experts that is taken for that of served requests. */
     static final String DISTRIBUTION = "power_law_1.2";
 
-    /** Hopper's decodes of latent attention were measured with norms that an engine fuses. */
-    static final double HOPPER_LATENT_DECODE_FACTOR = 0.65;
-
     private static final double EXPERT_FACTOR = 1.7;
     private static final double EXPERT_FACTOR_FROM_TOKENS = 256;
     private static final double EXPERT_FACTOR_TO_TOKENS = 1024;

@@ -2,16 +2,11 @@ package understudy.latency.tables;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.ExchangeTime;
-import understudy.latency.Gemm;
 import understudy.latency.LayerTime;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.StepExecution;
@@ -30,9 +25,9 @@ final class StepKernels {
     private final TableChoice choice;
     private final GpuData gpu;
     private final Placement at;
+    private final LinearLayers linear;
     private final ElementwiseTime elementwise;
     private final LayerTime roofline;
-    private final Map<String, Optional<GemmTable>> gemms = new HashMap<>();
     private final List<Kernel> layers = new ArrayList<>();
     private final List<Kernel> experts = new ArrayList<>();
     private final List<Kernel> head = new ArrayList<>();
@@ -41,19 +36,31 @@ final class StepKernels {
     /**
      * Collects kernels.
      *
+     * @param linear linear layers
      * @param execution how the engine runs them
      * @param attention kernels of attention
      */
-    StepKernels(TableChoice choice, GpuData gpu, Placement at, StepExecution execution, AttentionKernels attention) {
+    StepKernels(
+            TableChoice choice,
+            GpuData gpu,
+            Placement at,
+            LinearLayers linear,
+            StepExecution execution,
+            AttentionKernels attention) {
         this.choice = choice;
         this.gpu = gpu;
         this.at = at;
+        this.linear = linear;
         elementwise = new ElementwiseTime(Ingredients.ELEMENTWISE_MICROS, gpu.bytesPerMicro());
         roofline = new LayerTime(at.llm(), at.gpu(), at.parallelism());
-        if (attention.hasLatentKernels()) {
-            addLatentProjections(Objects.requireNonNull(at.llm().attention().latent()));
-        } else if (!attention.hasProjections()) {
+        var latent = at.llm().attention().latent();
+        if (latent == null) {
             addProjections();
+        } else if (!attention.hasProjections()) {
+            addLatentProjections(latent);
+            if (attention.hasLatentKernels()) {
+                addWaysThroughLatent(latent);
+            }
         }
         addFeedForward(execution);
         addHead();
@@ -75,16 +82,12 @@ final class StepKernels {
 
     /** Returns the most tokens that all tables were measured with. */
     int measuredTokens() {
-        return (int) Math.min(Integer.MAX_VALUE, measuredTokens);
+        return (int) Math.min(Integer.MAX_VALUE, Math.min(measuredTokens, linear.measuredTokens()));
     }
 
     private void addProjections() {
         var llm = at.llm();
         int numLayers = llm.numLayers();
-        if (llm.attention().latent() != null) {
-            layers.add(new Kernel(LINEAR, numLayers, roofline::projectionMicros));
-            return;
-        }
         double headDim = llm.attention().headDim();
         double width = (at.headsPerRank() + 2 * at.kvHeadsPerRank()) * headDim;
         addLinear(numLayers, llm.weights(), width, llm.hiddenSize());
@@ -93,7 +96,6 @@ final class StepKernels {
         addElementwise(numLayers, 2 * BYTES * at.kvHeadsPerRank() * headDim);
     }
 
-    /** Prompts are decompressed by one matrix; decodes, which graphs have, take in its two halves what is compressed. */
     private void addLatentProjections(LatentAttention latent) {
         var llm = at.llm();
         int numLayers = llm.numLayers();
@@ -106,14 +108,22 @@ final class StepKernels {
         addElementwise(numLayers, 2 * BYTES * latent.queryRank());
         addElementwise(numLayers, 2 * BYTES * latent.kvRank());
         addElementwise(numLayers, 2 * BYTES * queryWidth);
-        var decompression = linear(llm.weights(), heads * (latent.nopeDim() + latent.valueDim()), latent.kvRank());
+    }
+
+    /** Prompts are decompressed by one matrix; decodes, which graphs have, take in its two halves what is compressed. */
+    private void addWaysThroughLatent(LatentAttention latent) {
+        var llm = at.llm();
+        double heads = at.headsPerRank();
+        var decompression =
+                linear.layer(llm.weights(), heads * (latent.nopeDim() + latent.valueDim()), latent.kvRank());
         var halves = choice.find(
                 new TableChoice.Part("mla", "mla_bmm", "mla_bmm", "latent attention's halves", Dtypes.BF16),
                 file -> halves(file.path(), heads));
-        layers.add(new Kernel(LINEAR, numLayers, halves == null ? decompression : halves, decompression));
+        layers.add(new Kernel(LINEAR, llm.numLayers(), halves == null ? decompression : halves, decompression));
     }
 
-    private static @Nullable DoubleUnaryOperator halves(Path file, double heads) {
+    /** Returns the time by tokens of both batched products of so many heads, or null if a table has none. */
+    static @Nullable DoubleUnaryOperator halves(Path file, double heads) {
         var rows = Rows.read(file, Set.of("op_name", "bmm_dtype", "num_tokens", "num_heads"))
                 .where("bmm_dtype", Dtypes.BF16)
                 .where("num_heads", heads);
@@ -164,8 +174,8 @@ final class StepKernels {
     private void addHead() {
         var llm = at.llm();
         double vocabulary = llm.vocabSize();
-        head.add(
-                new Kernel(HEAD, 1, linear(WeightFormat.BF16, vocabulary / at.tensorParallelSize(), llm.hiddenSize())));
+        head.add(new Kernel(
+                HEAD, 1, linear.layer(WeightFormat.BF16, vocabulary / at.tensorParallelSize(), llm.hiddenSize())));
         head.add(new Kernel(HEAD, 2, elementwise.kernel(NORM_BYTES * vocabulary)));
     }
 
@@ -205,25 +215,10 @@ final class StepKernels {
     }
 
     private void addLinear(int count, WeightFormat format, double n, double k) {
-        layers.add(new Kernel(LINEAR, count, linear(format, n, k)));
+        layers.add(new Kernel(LINEAR, count, linear.layer(format, n, k)));
     }
 
     private void addElementwise(int count, double bytesPerToken) {
         layers.add(new Kernel(LINEAR, count, elementwise.kernel(bytesPerToken)));
-    }
-
-    private DoubleUnaryOperator linear(WeightFormat format, double n, double k) {
-        var table = gemms.computeIfAbsent(Dtypes.ofLinear(format).orElse(format.name()), this::gemmTable)
-                .orElse(null);
-        if (table == null) {
-            return Gemm.of(at.gpu(), format, n, k)::micros;
-        }
-        measuredTokens = Math.min(measuredTokens, table.maxTokens());
-        return table.layer(n, k);
-    }
-
-    private Optional<GemmTable> gemmTable(String dtype) {
-        var part = new TableChoice.Part("gemm", "gemm", "gemm", "linear layers in " + dtype, dtype);
-        return Optional.ofNullable(choice.choose(part, file -> GemmTable.read(file.path(), dtype, gpu)));
     }
 }

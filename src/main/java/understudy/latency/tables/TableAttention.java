@@ -6,18 +6,22 @@ import understudy.latency.BatchShape;
 
 /**
  * Time of the attention of all layers: that of all decodes with their mean context, and of each chunk the share of a
- * whole prompt's that its pairs of tokens are; with a window, that its tokens are.
+ * whole prompt's that its pairs of tokens are; with a window, that its tokens are. Chunks of latent attention have a {@linkplain
+ * LatentChunks time of their own}.
  *
  * @param numLayers that attend to all tokens
  * @param full one of them
  * @param numWindowLayers that attend to a window
  * @param window one of them, null if there are none
+ * @param latentChunks of latent attention, or null
  */
 record TableAttention(
         int numLayers,
         AttentionTable full,
         int numWindowLayers,
-        @Nullable AttentionTable window) implements ToDoubleFunction<BatchShape> {
+        @Nullable AttentionTable window,
+        @Nullable LatentChunks latentChunks)
+        implements ToDoubleFunction<BatchShape> {
 
     @Override
     public double applyAsDouble(BatchShape batch) {
@@ -25,15 +29,19 @@ record TableAttention(
         return window == null ? micros : micros + numWindowLayers * layerMicros(window, batch, true);
     }
 
-    private static double layerMicros(AttentionTable table, BatchShape batch, boolean isWindow) {
+    private double layerMicros(AttentionTable table, BatchShape batch, boolean isWindow) {
         int numDecodes = batch.numDecodes();
         double micros =
                 numDecodes == 0 ? 0 : table.decodeMicros(numDecodes, (double) batch.decodeKvTokens() / numDecodes);
+        if (latentChunks != null) {
+            return micros + latentChunks.micros(table, batch);
+        }
         for (int i = 0; i < batch.numChunks(); i++) {
             double context = batch.chunkContextTokens(i);
             double all = context + batch.chunkTokens(i);
-            double cached = context / all;
-            micros += table.prefillMicros(all) * (isWindow ? 1 - cached : 1 - cached * cached);
+            micros += isWindow
+                    ? table.prefillMicros(all) * (1 - context / all)
+                    : table.prefillMicros(batch.chunkTokens(i), context);
         }
         return micros;
     }

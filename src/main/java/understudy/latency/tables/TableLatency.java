@@ -52,8 +52,9 @@ public final class TableLatency implements LatencyModel {
             KernelDatabase database, String gpu, Map<String, String> versions, Placement placement, HostOverhead host) {
         var choice = new TableChoice(database, gpu, versions, host.execution());
         var data = database.gpu(gpu);
-        var attentionKernels = new AttentionKernels(choice, data, placement);
-        var kernels = new StepKernels(choice, data, placement, host.execution(), attentionKernels);
+        var linear = new LinearLayers(choice, data, placement);
+        var attentionKernels = new AttentionKernels(choice, data, placement, linear);
+        var kernels = new StepKernels(choice, data, placement, linear, host.execution(), attentionKernels);
         graphs = host.execution().graphs();
         layers = new KernelSum(kernels.layers(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);
         experts = new KernelSum(kernels.ofAllRanks(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);

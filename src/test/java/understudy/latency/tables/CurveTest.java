@@ -58,12 +58,12 @@ final class CurveTest {
 
     @Test
     void prefills_areLinearInTheRootAndSquareBeyond() {
-        var table = new AttentionTable(curve(100, 4, 200, 16), grid(), 0.5);
+        var table = new AttentionTable(curve(100, 4, 200, 16), grid(), decodes -> 4 * decodes);
 
         // Half way the root is 3.
         assertThat(table.prefillMicros(150)).isCloseTo(9, within(EXACT));
         assertThat(table.prefillMicros(400)).as("four times as much").isCloseTo(64, within(EXACT));
-        assertThat(table.decodeMicros(1, 2)).as("half of 10").isCloseTo(5, within(EXACT));
+        assertThat(table.decodeMicros(1, 2)).as("10 less 4").isCloseTo(6, within(EXACT));
     }
 
     private static Grid grid() {

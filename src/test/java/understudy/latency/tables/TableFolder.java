@@ -21,6 +21,8 @@ final class TableFolder {
     static final String GPU = "test_gpu";
 
     private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
+    private static final GpuSpec.LatentDecodes LATENT_DECODES =
+            new GpuSpec.LatentDecodes(1, 1, 0, Double.POSITIVE_INFINITY);
     /** The GPU as formulas know it. */
     static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
             .name("gpu")
@@ -30,7 +32,8 @@ final class TableFolder {
             .gemm(EFFICIENCY)
             .fp8Gemm(EFFICIENCY)
             .fp4Gemm(EFFICIENCY)
-            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 0, 1, 0, 0, 0, 0))
+            .attention(new GpuSpec.Attention(
+                    EFFICIENCY, 1, 0, 1, 0, 0, 0, 0, new GpuSpec.Latent(1, 1, LATENT_DECODES, LATENT_DECODES)))
             .elementwise(EFFICIENCY)
             .allReduce(new GpuSpec.AllReduce(1, 1, null))
             .experts(GpuSpecExpertsBuilder.builder()
