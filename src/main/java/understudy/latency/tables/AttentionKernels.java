@@ -156,7 +156,8 @@ final class AttentionKernels {
     }
 
     private @Nullable AttentionTable latentLayer() {
-        String gemmDtype = Dtypes.ofLinear(at.llm().weights()).orElse("");
+        var weights = at.llm().weights();
+        String gemmDtype = Dtypes.ofLinear(weights).orElse(weights.name());
         String kvDtype = Dtypes.ofKvCache(at.bytesPerKvElement());
         double heads = at.headsPerRank();
         String what = String.format(
