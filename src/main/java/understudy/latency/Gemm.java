@@ -43,14 +43,13 @@ public record Gemm(
      * Returns the batched product in BF16 of each head's activations {@code m x k} with its own weights {@code k x n}.
      */
     static Gemm ofHeads(GpuSpec gpu, double heads, double n, double k) {
-        var format = WeightFormat.BF16;
-        double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
+        var one = of(gpu, WeightFormat.BF16, n, k);
         return new Gemm(
-                gpu.gemmOverheadMicros(format),
-                2 * heads * n * k / gpu.gemmFlopPerMicro(format),
-                format.bytes() * heads * n * k / bytesPerMicro,
-                2 * heads * (n + k) / bytesPerMicro,
-                null);
+                one.overheadMicros,
+                heads * one.computeMicros,
+                heads * one.weightMicros,
+                heads * one.activationMicros,
+                one.slowdown);
     }
 
     /**

@@ -1,9 +1,8 @@
 package understudy.latency;
 
 /**
- * Time of everything in the layers but attention itself, with latent attention's ways into and out of what is compressed:
- * projections, feed-forward part, norms and activations of one
- * GPU of a tensor-parallel group.
+ * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
+ * GPU of a tensor-parallel group. Latent attention's ways into and out of what is compressed are attention's.
  */
 public final class LayerTime {
     private static final double BYTES = 2;

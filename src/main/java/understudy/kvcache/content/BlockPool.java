@@ -112,28 +112,33 @@ public final class BlockPool {
      * @param conversation the conversation that uses its content, or -1 for none
      */
     public void touch(int block, long conversation) {
-        prefixTable.use(block, conversation);
-        if (refCounts[block]++ == 0) {
+        if (hold(block, conversation)) {
             freeBlocks.remove(block);
-            numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
         }
+    }
+
+    /** Adds a reference to a cached block; returns whether that is its first, so that it must leave the free queue. */
+    private boolean hold(int block, long conversation) {
+        prefixTable.use(block, conversation);
+        if (refCounts[block]++ > 0) {
+            return false;
+        }
+        numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
+        return true;
     }
 
     /** Adds a reference to each of some cached blocks; returns whether any belonged to the conversation alone. */
     boolean touch(int[] blocks, int count, long conversation) {
         makeRoomToList(count);
         boolean findsOwn = false;
-        int numFreed = 0;
+        int numFree = 0;
         for (int i = 0; i < count; i++) {
-            int block = blocks[i];
-            findsOwn |= prefixTable.belongsTo(block, conversation);
-            prefixTable.use(block, conversation);
-            if (refCounts[block]++ == 0) {
-                listed[numFreed++] = block;
-                numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
+            findsOwn |= prefixTable.belongsTo(blocks[i], conversation);
+            if (hold(blocks[i], conversation)) {
+                listed[numFree++] = blocks[i];
             }
         }
-        freeBlocks.remove(listed, numFreed);
+        freeBlocks.remove(listed, numFree);
         return findsOwn;
     }
 
