@@ -211,33 +211,34 @@ final class HostTree extends RadixTree {
 
     /** Inserts; a node that was on the host alone takes the sequence's pages, and does not count as there. */
     @Override
-    int insert(TokenSource tokens, String extraKey, int numTokens, int[] pages, long priority, boolean isChunked) {
+    int insert(RadixSequence sequence, int numTokens, boolean isChunked) {
+        var lookup = sequence.lookup;
         int length = keyLength(numTokens);
         var node = root;
         int at = 0;
         int known = 0;
         while (at < length) {
-            var child = child(node, tokens, extraKey, at);
+            var child = child(node, lookup.tokens(), lookup.extraKey(), at);
             if (child == null) {
                 break;
             }
             child.access = tick();
-            child.priority = Math.max(child.priority, priority);
-            int common = common(child, tokens, at, length - at);
+            child.priority = Math.max(child.priority, lookup.priority());
+            int common = common(child, lookup.tokens(), at, length - at);
             node = common == child.length ? child : split(child, common);
             if (node.isOnDevice()) {
                 countHit(node, isChunked);
                 known += common;
             } else {
                 addEvictable(common);
-                setPages(node, Arrays.copyOfRange(pages, at / pageSize, (at + common) / pageSize));
+                setPages(node, sequence.ownPages(at / pageSize, (at + common) / pageSize));
             }
             at += common;
         }
         if (at < length) {
-            var leaf = addLeaf(node, tokens, extraKey, at, length, pages, priority);
+            var leaf = addLeaf(node, sequence, at, length);
             if (storage != null) {
-                leaf.pageHashes = pageHashes(node, tokens, extraKey, at, length);
+                leaf.pageHashes = pageHashes(node, lookup.tokens(), lookup.extraKey(), at, length);
             }
             countHit(leaf, isChunked);
         }

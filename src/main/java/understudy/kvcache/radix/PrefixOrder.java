@@ -68,7 +68,7 @@ public final class PrefixOrder {
                 if (scratch.matchedLength >= DEPRIORITIZE_THRESHOLD) {
                     ranks[i] = Integer.MAX_VALUE;
                 } else {
-                    scratch.insert(lookup.tokens(), lookup.extraKey(), lengths[i], new int[0], 0, false);
+                    scratch.insert(sequence, lengths[i], false);
                 }
             }
         }

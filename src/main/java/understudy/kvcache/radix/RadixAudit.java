@@ -92,15 +92,13 @@ final class RadixAudit {
         numBadHashes += isTrue ? 0 : 1;
     }
 
-    /** Counts the pages of a table: those of the tree's first, then its own. */
+    /** Counts the pages of a request's own; those before them are what its node and the nodes above it have. */
     private void countTable(RadixSequence sequence) {
-        int numOfTree = sequence.numProtected / memory.pageSize();
-        for (int i = 0; i < sequence.numPages; i++) {
-            int page = sequence.pages[i];
-            if (i < numOfTree && memory.isCaching()) {
-                numBadRefCounts += locked.get(page) ? 0 : 1;
-                continue;
-            }
+        int numProtected = sequence.node.from + sequence.node.length;
+        numBadRefCounts += numProtected == sequence.numProtected ? 0 : 1;
+        numBadRefCounts += numProtected == sequence.numTreePages() * memory.pageSize() ? 0 : 1;
+        for (int i = sequence.numTreePages(); i < sequence.numPages(); i++) {
+            int page = sequence.ownPage(i);
             numBadFree += free.get(page) ? 1 : 0;
             numBadRefCounts += inTree.get(page) || held.get(page) || heldByAbandoned.get(page) ? 1 : 0;
             (sequence.isAbandoned ? heldByAbandoned : held).set(page);

@@ -2,7 +2,6 @@ package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -365,24 +364,13 @@ public class RadixMemory {
             return;
         }
         sequence.windowMark = lock(sequence.node);
-        sequence.numPages = numPages(sequence.numPrefixTokens);
-        sequence.ensurePages(sequence.numPages);
-        copyPages(sequence.node, sequence.pages, 0);
+        sequence.leaveToTree(numPages(sequence.numPrefixTokens));
         sequence.numPlaces = sequence.numPrefixTokens;
     }
 
     /** Sets up to which token the next batch computes a request whose prefill goes on. */
     public final void setEnd(RadixSequence sequence, int end) {
         sequence.end = end;
-    }
-
-    /** Copies the pages of a path into a table, from a token on. */
-    private void copyPages(RadixNode last, int[] table, int fromToken) {
-        for (var node = last; node.parent != null && node.from + node.length > fromToken; node = node.parent) {
-            int skipped = Math.max(0, fromToken - node.from) / pageSize;
-            var pages = Objects.requireNonNull(node.pages);
-            System.arraycopy(pages, skipped, table, node.from / pageSize + skipped, pages.length - skipped);
-        }
     }
 
     /**
@@ -396,7 +384,7 @@ public class RadixMemory {
         for (int i = 0; i < batch.size(); i++) {
             var sequence = batch.get(i);
             numTokens += sequence.end - sequence.numPrefixTokens;
-            numNewPages += Math.max(0, numPages(sequence.end) - sequence.numPages);
+            numNewPages += Math.max(0, numPages(sequence.end) - sequence.numPages());
         }
         makeRoom(numTokens + (pageSize == 1 ? 0 : pageSize * batch.size()));
         requireFree(numNewPages, "Prefill", numTokens);
@@ -420,10 +408,7 @@ public class RadixMemory {
 
     /** Takes pages from the front until so many tokens have a place. */
     void grow(RadixSequence sequence, int numTokens) {
-        int count = numPages(numTokens);
-        while (sequence.numPages < count) {
-            sequence.addPage(pool.take());
-        }
+        sequence.takePages(pool, numPages(numTokens));
         sequence.numPlaces = numTokens;
     }
 
@@ -466,7 +451,7 @@ public class RadixMemory {
         int numNewPages = 0;
         for (int i = 0; i < count; i++) {
             var sequence = sequence(handles[i]);
-            numNewPages += Math.max(0, numPages(sequence.numCommitted + 1) - sequence.numPages);
+            numNewPages += Math.max(0, numPages(sequence.numCommitted + 1) - sequence.numPages());
         }
         requireFree(numNewPages, "Decode", count);
         pool.ready(count);
@@ -550,7 +535,7 @@ public class RadixMemory {
         tree.match(lookup.tokens(), lookup.extraKey(), length + tree.numExtraTokens());
         var node = tree.matched;
         int numMatched = tree.matchedLength;
-        copyPages(node, sequence.pages, sequence.numProtected);
+        sequence.leaveToTree(numMatched / pageSize);
         sequence.numProtected = numMatched;
         unlock(sequence.node, sequence.windowMark);
         sequence.windowMark = lock(node);
@@ -560,13 +545,11 @@ public class RadixMemory {
 
     /** Inserts the first tokens of a sequence, and frees its pages of what was there already. */
     void insert(RadixSequence sequence, int numTokens, boolean isChunked) {
-        var lookup = sequence.lookup;
         if (tree.events != null) {
-            tree.events.begin(lookup);
+            tree.events.begin(sequence.lookup);
         }
-        int known = tree.insert(
-                lookup.tokens(), lookup.extraKey(), numTokens, sequence.pages, lookup.priority(), isChunked);
-        pool.free(sequence.pages, sequence.numProtected / pageSize, known / pageSize);
+        int known = tree.insert(sequence, numTokens, isChunked);
+        sequence.free(pool, sequence.numProtected / pageSize, known / pageSize);
     }
 
     /** Releases a request ({@code release_kv_cache}), which has no sequence any more; unknown ones are fine. */
@@ -583,18 +566,18 @@ public class RadixMemory {
             freeUncached(sequence, isCached);
             unlock(sequence.node, sequence.windowMark);
         } else {
-            pool.free(sequence.pages, sequence.numProtected / pageSize, numPages(numCommitted));
+            sequence.free(pool, sequence.numProtected / pageSize, numPages(numCommitted));
         }
-        pool.free(sequence.pages, numPages(numCommitted), sequence.numPages);
+        sequence.free(pool, numPages(numCommitted), sequence.numPages());
         sequences.set(handle, null);
     }
 
     void freeUncached(RadixSequence sequence, boolean isCached) {
         int length = tree.keyLength(sequence.numCommitted) / pageSize;
         if (!isCached) {
-            pool.free(sequence.pages, sequence.numProtected / pageSize, length);
+            sequence.free(pool, sequence.numProtected / pageSize, length);
         }
-        pool.free(sequence.pages, length, Math.min(numPages(sequence.numCommitted), sequence.numPages));
+        sequence.free(pool, length, Math.min(numPages(sequence.numCommitted), sequence.numPages()));
     }
 
     /**
@@ -623,7 +606,7 @@ public class RadixMemory {
     /** Returns the pages of a request, in order; none if it holds nothing. */
     public final int[] table(int handle) {
         var sequence = find(handle);
-        return sequence == null ? new int[0] : Arrays.copyOf(sequence.pages, sequence.numPages);
+        return sequence == null ? new int[0] : sequence.pages();
     }
 
     /** Returns the pages of the window's pool that belong to pages of the full one, 0 for those that are gone. */

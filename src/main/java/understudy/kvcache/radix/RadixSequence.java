@@ -1,16 +1,22 @@
 package understudy.kvcache.radix;
 
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Places of one request, and where it stands in the tree. */
 public final class RadixSequence {
+    private static final int FEW_PAGES = 8;
+
     final RadixLookup lookup;
 
-    /** Pages of the request's places ({@code req_to_token_pool}). */
-    int[] pages = new int[8];
+    /** Pages of the request's places behind those that the tree has of it, which its node and those above it name. */
+    private int[] ownPages = {};
 
-    int numPages;
+    private int numOwnPages;
+
+    /** Pages of the tree before its own. */
+    private int numTreePages;
 
     /** Tokens that have a place. */
     int numPlaces;
@@ -76,16 +82,64 @@ public final class RadixSequence {
         return hostHit;
     }
 
-    void addPage(int page) {
-        if (numPages == pages.length) {
-            pages = Arrays.copyOf(pages, numPages * 2);
-        }
-        pages[numPages++] = page;
+    /** Returns how many pages hold its places ({@code req_to_token_pool}). */
+    int numPages() {
+        return numTreePages + numOwnPages;
     }
 
-    void ensurePages(int count) {
-        if (count > pages.length) {
-            pages = Arrays.copyOf(pages, Math.max(count, pages.length * 2));
+    int numTreePages() {
+        return numTreePages;
+    }
+
+    /** Returns for how many pages it has memory. */
+    int capacity() {
+        return ownPages.length;
+    }
+
+    /** Adds pages of its own, up to so many pages in all. */
+    void takePages(PagePool pool, int count) {
+        int numOwn = count - numTreePages;
+        if (numOwn > ownPages.length) {
+            ownPages = Arrays.copyOf(ownPages, Math.max(numOwn, numOwnPages + numOwnPages / 2 + FEW_PAGES));
         }
+        while (numOwnPages < numOwn) {
+            ownPages[numOwnPages++] = pool.take();
+        }
+    }
+
+    /** Has the tree name its first pages, of which it gives up its own. */
+    void leaveToTree(int numPages) {
+        int numLeft = Math.max(0, numOwnPages - (numPages - numTreePages));
+        ownPages = Arrays.copyOfRange(ownPages, numOwnPages - numLeft, numOwnPages);
+        numOwnPages = numLeft;
+        numTreePages = numPages;
+    }
+
+    /** Returns one of its own pages. */
+    int ownPage(int index) {
+        return ownPages[index - numTreePages];
+    }
+
+    /** Returns some of its own pages. */
+    int[] ownPages(int from, int to) {
+        return Arrays.copyOfRange(ownPages, from - numTreePages, to - numTreePages);
+    }
+
+    /** Frees some of its own pages. */
+    void free(PagePool pool, int from, int to) {
+        pool.free(ownPages, from - numTreePages, to - numTreePages);
+    }
+
+    /** Returns all its pages, in order. */
+    int[] pages() {
+        var pages = new int[numPages()];
+        int at = numTreePages;
+        System.arraycopy(ownPages, 0, pages, at, numOwnPages);
+        for (var above = node; at > 0; above = Objects.requireNonNull(above.parent)) {
+            var shared = Objects.requireNonNull(above.pages);
+            at -= shared.length;
+            System.arraycopy(shared, 0, pages, at, shared.length);
+        }
+        return pages;
     }
 }

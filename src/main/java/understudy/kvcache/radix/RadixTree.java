@@ -152,45 +152,42 @@ class RadixTree {
         matchedLength = at;
     }
 
-    /**
-     * Returns how many tokens are there already, after the rest is there, too.
-     *
-     * @param pages of the whole sequence
-     */
-    int insert(TokenSource tokens, String extraKey, int numTokens, int[] pages, long priority, boolean isChunked) {
+    /** Inserts the first tokens of a sequence, and returns how many were there already. */
+    int insert(RadixSequence sequence, int numTokens, boolean isChunked) {
+        var lookup = sequence.lookup;
         int length = keyLength(numTokens);
         var node = root;
         int at = 0;
         long now = tick();
         while (at < length) {
-            var child = child(node, tokens, extraKey, at);
+            var child = child(node, lookup.tokens(), lookup.extraKey(), at);
             if (child == null) {
                 break;
             }
             child.access = now;
-            int common = common(child, tokens, at, length - at);
+            int common = common(child, lookup.tokens(), at, length - at);
             node = common == child.length ? child : split(child, common);
-            node.priority = Math.max(node.priority, priority);
+            node.priority = Math.max(node.priority, lookup.priority());
             node.hits += isChunked ? 0 : 1;
             at += common;
         }
         if (at < length) {
-            var leaf = addLeaf(node, tokens, extraKey, at, length, pages, priority);
+            var leaf = addLeaf(node, sequence, at, length);
             leaf.hits = isChunked ? 0 : 1;
         }
         return at;
     }
 
-    final RadixNode addLeaf(
-            RadixNode parent, TokenSource tokens, String extraKey, int from, int to, int[] pages, long priority) {
-        var leaf = newNode(extraKey, priority);
-        leaf.tokens = tokens;
+    final RadixNode addLeaf(RadixNode parent, RadixSequence sequence, int from, int to) {
+        var lookup = sequence.lookup;
+        var leaf = newNode(lookup.extraKey(), lookup.priority());
+        leaf.tokens = lookup.tokens();
         leaf.from = from;
         leaf.length = to - from;
         if (pool != null) {
-            leaf.pages = Arrays.copyOfRange(pages, from / pageSize, to / pageSize);
+            leaf.pages = sequence.ownPages(from / pageSize, to / pageSize);
         }
-        leaf.keyHash = keyHash(parent, tokens, extraKey, from);
+        leaf.keyHash = keyHash(parent, leaf.tokens, leaf.extraKey, from);
         append(parent, leaf);
         addEvictable(leaf.length);
         numStored += leaf.length / pageSize;

@@ -120,7 +120,8 @@ final class WindowRadixMemory extends RadixMemory {
         int from = Math.max(before, sequence.numProtected);
         int to = Math.max(from, numTokens - 1 - Math.max(window, pageSize())) / pageSize() * pageSize();
         if (to > from) {
-            pool.freeWindow(sequence.pages, from / pageSize(), to / pageSize());
+            var gone = sequence.ownPages(from / pageSize(), to / pageSize());
+            pool.freeWindow(gone, 0, gone.length);
         }
         sequence.windowGone = Math.max(from, to);
         if (sequence.windowGone != before) {
@@ -132,24 +133,15 @@ final class WindowRadixMemory extends RadixMemory {
 
     @Override
     void insert(RadixSequence sequence, int numTokens, boolean isChunked) {
-        var lookup = sequence.lookup;
         if (tree.events != null) {
-            tree.events.begin(lookup);
+            tree.events.begin(sequence.lookup);
         }
-        tree.insert(
-                lookup.tokens(),
-                lookup.extraKey(),
-                numTokens,
-                sequence.pages,
-                lookup.priority(),
-                isChunked,
-                sequence.numProtected,
-                sequence.windowGone);
+        tree.insert(sequence, numTokens, isChunked);
     }
 
     @Override
     void freeUncached(RadixSequence sequence, boolean isCached) {
         int from = isCached ? tree.keyLength(sequence.numCommitted) : sequence.numProtected;
-        pool.free(sequence.pages, from / pageSize(), Math.min(numPages(sequence.numCommitted), sequence.numPages));
+        sequence.free(pool, from / pageSize(), Math.min(numPages(sequence.numCommitted), sequence.numPages()));
     }
 }

@@ -1,6 +1,5 @@
 package understudy.kvcache.radix;
 
-import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.TokenSource;
@@ -71,47 +70,42 @@ final class WindowTree extends RadixTree {
     }
 
     /**
-     * Inserts the first tokens of a sequence. Of those that are there already, its own places behind {@code numProtected}
-     * are freed, but for those with which a node gets its lost part back.
-     *
-     * @param numGone tokens of the sequence that have left the window
+     * Inserts the first tokens of a sequence. Its own places of those that are there already are freed, but for those with
+     * which a node gets its lost part back.
      */
-    void insert(
-            TokenSource tokens,
-            String extraKey,
-            int numTokens,
-            int[] pages,
-            long priority,
-            boolean isChunked,
-            int numProtected,
-            int numGone) {
+    @Override
+    int insert(RadixSequence sequence, int numTokens, boolean isChunked) {
+        var lookup = sequence.lookup;
+        int numProtected = sequence.numProtected;
+        int numGone = sequence.windowGone;
         int length = keyLength(numTokens);
         var node = root;
         int at = 0;
         while (at < length) {
-            var child = child(node, tokens, extraKey, at);
+            var child = child(node, lookup.tokens(), lookup.extraKey(), at);
             if (child == null) {
                 break;
             }
             child.access = tick();
-            int common = common(child, tokens, at, length - at);
+            int common = common(child, lookup.tokens(), at, length - at);
             node = common == child.length ? child : split(child, common);
-            node.priority = Math.max(node.priority, priority);
+            node.priority = Math.max(node.priority, lookup.priority());
             int end = at + common;
             int numOwnFreed = common;
             if (numProtected < end && !node.hasWindow && numGone < end) {
                 numOwnFreed = Math.max(numGone - at, 0);
-                revive(node, numOwnFreed, pages, at + numOwnFreed, end);
+                revive(node, numOwnFreed, sequence.ownPages((at + numOwnFreed) / pageSize, end / pageSize));
             }
-            pool.free(pages, Math.max(at, numProtected) / pageSize, (at + numOwnFreed) / pageSize);
+            sequence.free(pool, Math.max(at, numProtected) / pageSize, (at + numOwnFreed) / pageSize);
             node.hits += isChunked ? 0 : 1;
             at = end;
         }
         if (at < length) {
-            addWithWindow(addLeaf(node, tokens, extraKey, at, length, pages, priority), numGone - at, isChunked);
+            addWithWindow(addLeaf(node, sequence, at, length), numGone - at, isChunked);
         } else if (node != root) {
             freshen(node);
         }
+        return at;
     }
 
     private void addWithWindow(RadixNode leaf, int numGone, boolean isChunked) {
@@ -130,7 +124,7 @@ final class WindowTree extends RadixTree {
     }
 
     /** Gives a node back its part of the window, behind its first {@code numGone} tokens, from a request's pages. */
-    private void revive(RadixNode node, int numGone, int[] pages, int from, int to) {
+    private void revive(RadixNode node, int numGone, int[] others) {
         int first = numGone / pageSize;
         var own = Objects.requireNonNull(node.pages);
         if (node.locks == 0) {
@@ -139,7 +133,6 @@ final class WindowTree extends RadixTree {
         if (numGone > 0) {
             split(node, numGone);
         }
-        var others = Arrays.copyOfRange(pages, from / pageSize, to / pageSize);
         if (node.locks > 0) {
             for (int i = 0; i < others.length; i++) {
                 pool.moveWindow(others[i], own[first + i]);

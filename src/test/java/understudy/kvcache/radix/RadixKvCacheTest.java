@@ -42,4 +42,37 @@ final class RadixKvCacheTest {
         });
         assertThat(cache.audit().numInUse()).isZero();
     }
+
+    /**
+     * A prompt of 30 tokens is computed and cached, as its scheduler does with the first token, and another one of 40 that
+     * begins with it finds all 30. Of the first request the tree has all pages; of the second one it has 30, and the other 10
+     * are the request's own until they are cached, too.
+     */
+    @Test
+    void request_hasNoMemoryForPagesThatTheTreeHas() {
+        var sequences = new ObjectArrayList<RadixSequence>();
+        for (int length : new int[] {30, 40}) {
+            var prompt = new Prompt(new TokenIds(IntStream.range(0, length).toArray()));
+            ask(memory -> {
+                var sequence = memory.open(RadixLookup.of(sequences.size(), prompt, index -> index, 0));
+                memory.match(sequence, length - 1);
+                memory.admit(sequence, length);
+                memory.extend(ObjectArrayList.of(sequence));
+                sequences.add(sequence);
+                return RadixAnswer.DONE;
+            });
+            assertThat(sequences.top().capacity()).isEqualTo(length == 30 ? 30 : 10);
+            assertThat(sequences.top().pages()).hasSize(length);
+
+            int handle = sequences.top().handle();
+            ask(memory -> {
+                memory.cacheUnfinished(handle, false);
+                return RadixAnswer.DONE;
+            });
+            assertThat(sequences.top().capacity()).isZero();
+            assertThat(cache.memory().table(handle)).hasSize(length);
+        }
+        assertThat(cache.memory().table(1)).startsWith(cache.memory().table(0));
+        assertThat(cache.audit().isConserved()).isTrue();
+    }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 
 final class RadixTreeTest {
@@ -23,12 +24,13 @@ final class RadixTreeTest {
     @ParameterizedTest
     @CsvSource({"LRU,C", "LFU,C", "SLRU,C", "PRIORITY,B", "FIFO,A", "FILO,C", "MRU,B"})
     void eviction_takesTheFirstOfItsOrder(RadixEvictionPolicy policy, String evicted) {
-        var tree = new RadixTree(2, new PagePool(2, 1, 100, false), policy, false);
-        tree.insert(A, "", 4, new int[] {1, 2}, 2, false);
-        tree.insert(B, "", 4, new int[] {3, 4}, 1, false);
-        tree.insert(C, "", 4, new int[] {5, 6}, 2, false);
+        var pool = new PagePool(2, 1, 100, false);
+        var tree = new RadixTree(2, pool, policy, false);
+        tree.insert(sequence(tree, pool, A, 2), 4, false);
+        tree.insert(sequence(tree, pool, B, 1), 4, false);
+        tree.insert(sequence(tree, pool, C, 2), 4, false);
         tree.match(A, "", 4);
-        tree.insert(B, "", 4, new int[] {7, 8}, 1, false);
+        tree.insert(sequence(tree, pool, B, 1), 4, false);
 
         tree.evict(1);
 
@@ -37,6 +39,12 @@ final class RadixTreeTest {
         assertThat(found(tree, A)).isEqualTo(evicted.equals("A") ? 0 : 4);
         assertThat(found(tree, B)).isEqualTo(evicted.equals("B") ? 0 : 4);
         assertThat(found(tree, C)).isEqualTo(evicted.equals("C") ? 0 : 4);
+    }
+
+    private static RadixSequence sequence(RadixTree tree, PagePool pool, TokenIds tokens, long priority) {
+        var sequence = new RadixSequence(new RadixLookup(0, new Prompt(tokens), tokens, "", priority), tree.root);
+        sequence.takePages(pool, 2);
+        return sequence;
     }
 
     private static int found(RadixTree tree, TokenIds tokens) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 
 final class WindowTreeTest {
@@ -16,8 +17,8 @@ final class WindowTreeTest {
     void upperPartOfASplitNode_isAsOldAsTheNode() {
         var pool = new WindowPool(1, 20, 20);
         var tree = new WindowTree(1, pool, RadixEvictionPolicy.FIFO, false, 2);
-        tree.insert(tokens(0, 8), "", 8, take(pool, 8), 0, false, 0, 0);
-        tree.insert(tokens(100, 4), "", 4, take(pool, 4), 0, false, 0, 0);
+        tree.insert(sequence(tree, pool, tokens(0, 8)), 8, false);
+        tree.insert(sequence(tree, pool, tokens(100, 4)), 4, false);
         tree.match(tokens(0, 8), "", 3);
         assertThat(tree.evictable()).isEqualTo(12);
 
@@ -35,7 +36,9 @@ final class WindowTreeTest {
         return new TokenIds(IntStream.range(first, first + count).toArray());
     }
 
-    private static int[] take(WindowPool pool, int count) {
-        return IntStream.range(0, count).map(i -> pool.take()).toArray();
+    private static RadixSequence sequence(WindowTree tree, WindowPool pool, TokenIds tokens) {
+        var sequence = new RadixSequence(new RadixLookup(0, new Prompt(tokens), tokens, "", 0), tree.root);
+        sequence.takePages(pool, tokens.length());
+        return sequence;
     }
 }
