@@ -98,17 +98,7 @@ public class StepEstimateBenchmark {
                         new GpuSpec.Latent(0.8, 512, latent, latent)))
                 .elementwise(new Efficiency(1, 1, 2.5))
                 .allReduce(new GpuSpec.AllReduce(8, 324, null))
-                .experts(GpuSpecExpertsBuilder.builder()
-                        .overheadMicros(6)
-                        .bandwidth(0.85)
-                        .int4Bandwidth(0.85)
-                        .mxfp4Bandwidth(0.85)
-                        .bf16(0.4)
-                        .int4(0.4)
-                        .mxfp4(0.4)
-                        .fp4(0.4)
-                        .skew(1.2)
-                        .build())
+                .experts(GpuSpec.Experts.alike(new GpuSpec.ExpertKernels(0.4, 0.85, 1, 0, 19.5, 0), 1.2))
                 .build();
     }
 }

@@ -53,19 +53,21 @@ public record Gemm(
     }
 
     /**
-     * Returns the product of experts.
+     * Returns the product of experts, without a fixed time.
      *
+     * @param kernels those of its format
      * @param perToken experts of this GPU that compute a token, on the average
      * @param n outputs of one expert
      * @param k inputs of one expert
      */
-    static Gemm ofExperts(GpuSpec gpu, WeightFormat format, double perToken, double n, double k) {
-        double bytesPerMicro = gpu.expertBandwidth(format) * gpu.bytesPerMicro();
+    static Gemm ofExperts(
+            GpuSpec gpu, GpuSpec.ExpertKernels kernels, WeightFormat format, double perToken, double n, double k) {
+        double bytesPerMicro = kernels.bandwidth() * gpu.bytesPerMicro();
         // Each of the two products has half of what an expert takes beside its weights.
         double extraBytes = gpu.experts().halfBandwidthBytes() / 2;
         return new Gemm(
-                gpu.experts().overheadMicros(),
-                2 * perToken * n * k / gpu.expertFlopPerMicro(format),
+                0,
+                2 * perToken * n * k / (kernels.compute() * gpu.flopPerMicro()),
                 (format.bytes() * n * k + extraBytes) / bytesPerMicro,
                 2 * perToken * (n + k) / bytesPerMicro,
                 null);

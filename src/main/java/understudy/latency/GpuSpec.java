@@ -1,6 +1,9 @@
 package understudy.latency;
 
 import io.soabase.recordbuilder.core.RecordBuilder;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param attention attention kernels
  * @param elementwise norms, activations and the like
  * @param allReduce the exchange between GPUs of a tensor-parallel group
- * @param experts fused kernels of experts
+ * @param experts kernels of routed experts
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
@@ -122,36 +125,67 @@ public record GpuSpec(
             double compute, double bandwidth, double overheadMicros, double sequenceBytesPerMicro) {}
 
     /**
-     * Fused kernels of experts, by the format of their weights.
+     * Kernels of routed experts.
      *
-     * @param overheadMicros fixed time of one of the two products, in microseconds
-     * @param bandwidth share of the memory bandwidth for large experts, above 0
-     * @param int4Bandwidth the same for weights of four bits that Marlin's kernels multiply in BF16
-     * @param mxfp4Bandwidth the same for MXFP4 in other kernels, Triton's or FlashInfer's
-     * @param idleRows rows that are computed for an expert beyond its tokens, since kernels compute tiles of them
-     * @param halfBandwidthBytes weights of an expert that is read at half of that share; smaller ones are read slower
-     * @param bf16 share of the BF16 rate
-     * @param fp8 the same for FP8; 0 if it gains what dense products gain
-     * @param int4 the same for weights of four bits that Marlin's kernels multiply in BF16
-     * @param mxfp4 the same for MXFP4 in other kernels, Triton's or FlashInfer's
-     * @param fp4 the same for products in FP4
+     * @param kernels those of a GPU that has all experts or a slice of each, by the format of the weights; every format has one
+     * @param expertParallelKernels the same of a GPU that has some experts whole
+     * @param halfBandwidthBytes weights of an expert that is read at half of the share of the bandwidth; smaller ones are
+     *     read slower
      * @param skew exponent of the power law by which tokens spread over experts in the measurements of these figures; 0 if
      *     all experts are equally likely
      */
-    @RecordBuilder
     public record Experts(
-            double overheadMicros,
-            double bandwidth,
-            double int4Bandwidth,
-            double mxfp4Bandwidth,
-            double idleRows,
+            Map<WeightFormat, ExpertKernels> kernels,
+            Map<WeightFormat, ExpertKernels> expertParallelKernels,
             double halfBandwidthBytes,
-            double bf16,
-            double fp8,
-            double int4,
-            double mxfp4,
-            double fp4,
-            double skew) {}
+            double skew) {
+
+        /** Copies both maps. */
+        public Experts {
+            kernels = Map.copyOf(kernels);
+            expertParallelKernels = Map.copyOf(expertParallelKernels);
+        }
+
+        /** Returns experts whose kernels are the same for all formats, however GPUs share them. */
+        public static Experts alike(ExpertKernels kernels, double skew) {
+            var all = new EnumMap<WeightFormat, ExpertKernels>(WeightFormat.class);
+            for (var format : WeightFormat.values()) {
+                all.put(format, kernels);
+            }
+            return new Experts(all, all, 0, skew);
+        }
+
+        /** Returns the kernels of a format, of a GPU that has some experts whole or else a slice of each. */
+        ExpertKernels kernels(WeightFormat format, boolean isExpertParallel) {
+            return Objects.requireNonNull((isExpertParallel ? expertParallelKernels : kernels).get(format));
+        }
+    }
+
+    /**
+     * Efficiency of the kernels of a layer's routed experts, from sorting tokens by expert to adding up what the experts of
+     * a token return.
+     *
+     * @param compute share of the BF16 rate, above 1 where a kernel computes in fewer bits
+     * @param bandwidth share of the memory bandwidth at which the products read large experts, and read and write tokens
+     * @param routedBandwidth share of the memory bandwidth at which what a token's experts return is activated and added up
+     * @param idleRows rows that are computed for an expert beyond its tokens, since kernels compute tiles of them
+     * @param overheadMicros fixed time of all of them, in microseconds
+     * @param microsPerExpert more of it for each expert of the model, in microseconds
+     */
+    public record ExpertKernels(
+            double compute,
+            double bandwidth,
+            double routedBandwidth,
+            double idleRows,
+            double overheadMicros,
+            double microsPerExpert) {
+
+        /** Returns the same kernels with so many times their arithmetic per second. */
+        public ExpertKernels faster(double gain) {
+            return new ExpertKernels(
+                    gain * compute, bandwidth, routedBandwidth, idleRows, overheadMicros, microsPerExpert);
+        }
+    }
 
     /**
      * An exchange between GPUs, in a ring.
@@ -230,29 +264,5 @@ public record GpuSpec(
 
     private boolean computesIn8Bits(WeightFormat format) {
         return format.isFp8() && fp8Tflops > 0;
-    }
-
-    /** Returns the share of the memory bandwidth at which large experts of a format are read. */
-    double expertBandwidth(WeightFormat format) {
-        if (format == WeightFormat.MXFP4) {
-            return experts.mxfp4Bandwidth;
-        }
-        return format.hasFourBits() && !computesExpertsIn4Bits(format) ? experts.int4Bandwidth : experts.bandwidth;
-    }
-
-    private boolean computesExpertsIn4Bits(WeightFormat format) {
-        return fp4Tflops > 0 && format == WeightFormat.NVFP4;
-    }
-
-    /** Returns the operations per microsecond that experts reach in a format. */
-    double expertFlopPerMicro(WeightFormat format) {
-        double gain = gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);
-        return flopPerMicro()
-                * switch (format) {
-                    case FP32, BF16 -> experts.bf16 * gain;
-                    case FP8, FP8_BLOCK -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
-                    case MXFP4 -> experts.mxfp4;
-                    case INT4, MXFP4_MARLIN, NVFP4 -> computesExpertsIn4Bits(format) ? experts.fp4 : experts.int4;
-                };
     }
 }

@@ -9,47 +9,36 @@ public final class LayerTime {
 
     private final LlmSpec llm;
     private final GpuSpec gpu;
-    private final Parallelism parallelism;
     private final double ranks;
     private final Gemm[] projections;
     private final Gemm[] dense;
     private final Gemm[] moe;
-    private final Gemm expertUp;
-    private final Gemm expertDown;
-    private final ExpertLoad experts;
+    private final ExpertTime experts;
     private final double fixedMicros;
     private final double perTokenMicros;
-    private final double perGroupTokenMicros;
 
     /** Describes the group of GPUs. */
     public LayerTime(LlmSpec llm, GpuSpec gpu, Parallelism parallelism) {
         this.llm = llm;
         this.gpu = gpu;
-        this.parallelism = parallelism;
         ranks = parallelism.tensorParallelSize();
         var ffn = llm.feedForward();
         projections = projections();
         dense = ffn.numDenseLayers() > 0 ? feedForward(ffn.intermediateSize()) : new Gemm[0];
         moe = llm.numMoeLayers() > 0 ? routerAndSharedExperts() : new Gemm[0];
-        double width = ffn.expertSize() * parallelism.shareOfWidth();
-        double perToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
-        var format = llm.expertWeights();
-        expertUp = Gemm.ofExperts(gpu, format, perToken, ffn.numUpMatrices() * width, llm.hiddenSize());
-        expertDown = Gemm.ofExperts(gpu, format, perToken, llm.hiddenSize(), width);
-        experts = new ExpertLoad(llm, parallelism, gpu.experts().skew());
+        experts = new ExpertTime(llm, gpu, parallelism);
         fixedMicros = gpu.elementwise().overheadMicros() * numElementwiseKernels();
         double bytesPerMicro = gpu.elementwise().bandwidth() * gpu.bytesPerMicro();
         perTokenMicros = elementwiseBytes() / bytesPerMicro;
-        perGroupTokenMicros = llm.numMoeLayers() * routedBytes() / bytesPerMicro;
     }
 
     /** Returns the time of all layers for a step of so many tokens of this rank, and of all ranks that share the experts. */
     double micros(double numTokens, double numGroupTokens) {
-        double micros = fixedMicros + perTokenMicros * numTokens + perGroupTokenMicros * numGroupTokens;
+        double micros = fixedMicros + perTokenMicros * numTokens;
         micros += llm.numLayers() * sum(projections, numTokens);
         micros += llm.feedForward().numDenseLayers() * sum(dense, numTokens);
         if (moe.length > 0) {
-            micros += llm.numMoeLayers() * (sum(moe, numTokens) + expertMicros(numGroupTokens));
+            micros += llm.numMoeLayers() * (sum(moe, numTokens) + experts.micros(numGroupTokens));
         }
         return micros;
     }
@@ -68,10 +57,7 @@ public final class LayerTime {
 
     /** Returns the time of the experts of one layer, by the tokens of all ranks that share them. */
     public double expertMicros(double numGroupTokens) {
-        double tokens = experts.balancedTokens(numGroupTokens);
-        double inUse = experts.expertsInUse(numGroupTokens);
-        double computed = experts.computedTokens(tokens, inUse, gpu.experts().idleRows());
-        return expertUp.micros(tokens, computed, inUse) + expertDown.micros(tokens, computed, inUse);
+        return experts.micros(numGroupTokens);
     }
 
     private static double sum(Gemm[] gemms, double numTokens) {
@@ -130,8 +116,8 @@ public final class LayerTime {
     private double numElementwiseKernels() {
         int perLayer =
                 3 + (llm.attention().hasQkNorm() ? 1 : 0) + (llm.attention().latent() == null ? 0 : 3);
-        // Beside the activation: sorting tokens by expert, gathering them, and adding up what experts return.
-        int perMoeLayer = 4 + (llm.feedForward().sharedExpertSize() > 0 ? 1 : 0);
+        // Choosing the experts of each token.
+        int perMoeLayer = 1 + (llm.feedForward().sharedExpertSize() > 0 ? 1 : 0);
         return perLayer * llm.numLayers()
                 + llm.feedForward().numDenseLayers()
                 + perMoeLayer * (double) llm.numMoeLayers();
@@ -158,13 +144,5 @@ public final class LayerTime {
         }
         double rotated = (attention.numHeads() + 2.0 * attention.numKvHeads()) * attention.headDim() / ranks;
         return rotated * (attention.hasQkNorm() ? 2 : 1);
-    }
-
-    /** The activation of the experts, gathering their tokens, and adding up their results. */
-    private double routedBytes() {
-        var ffn = llm.feedForward();
-        double perToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
-        double activation = (ffn.numUpMatrices() + 1) * perToken * ffn.expertSize() * parallelism.shareOfWidth();
-        return BYTES * (activation + (perToken + 1) * llm.hiddenSize());
     }
 }

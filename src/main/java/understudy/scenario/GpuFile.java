@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.GpuSpecBuilder;
-import understudy.latency.GpuSpecExpertsBuilder;
 import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
 import understudy.settings.Defaults;
@@ -35,7 +34,6 @@ public record GpuFile(
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
     private static final int BYTES_PER_KIB = 1024;
-    private static final double BYTES_PER_MB = 1e6;
     private static final double BYTES_PER_MICRO_AND_GB_PER_SECOND = 1e3;
 
     /** Source of figures: measurements or assumptions. */
@@ -91,7 +89,7 @@ public record GpuFile(
                         1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))))
                 .allReduce(new GpuSpec.AllReduce(
                         overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)))
-                .experts(experts(file.section("experts"), gemm.bandwidth()))
+                .experts(GpuExperts.read(file.section("experts"), gemm.bandwidth(), fp8Gain(file, gemm)))
                 .build();
         return new GpuFile(
                 spec,
@@ -106,6 +104,16 @@ public record GpuFile(
     /** Returns the five numbers that a scenario has by default. */
     public static ProfileLatency genericProfile() {
         return ProfileLatency.read(Defaults.SCENARIO.section("latency").section("profile"));
+    }
+
+    /** Returns how many times as fast products in FP8 are as those in BF16; 1 without FP8. */
+    private static double fp8Gain(Section file, Efficiency gemm) {
+        double fp8Tflops = file.number("fp8-tflops", 0, MAX);
+        return fp8Tflops == 0
+                ? 1
+                : file.section("fp8-gemm").positive("compute-efficiency")
+                        * fp8Tflops
+                        / (gemm.compute() * file.number("bf16-tflops", 0, MAX));
     }
 
     private static Efficiency efficiency(Section section) {
@@ -143,27 +151,6 @@ public record GpuFile(
             table.add(factors[i], (int) rows[i]);
         }
         return table.isEmpty() ? null : table.build();
-    }
-
-    private static GpuSpec.Experts experts(Section experts, double gemmBandwidth) {
-        double bf16 = experts.positive("compute-efficiency");
-        double int4 = orElse(experts, "int4-compute-efficiency", bf16);
-        double bandwidth = orElse(experts, "bandwidth-efficiency", gemmBandwidth);
-        double int4Bandwidth = orElse(experts, "int4-bandwidth-efficiency", bandwidth);
-        return GpuSpecExpertsBuilder.builder()
-                .overheadMicros(overhead(experts))
-                .bandwidth(bandwidth)
-                .int4Bandwidth(int4Bandwidth)
-                .mxfp4Bandwidth(orElse(experts, "mxfp4-bandwidth-efficiency", int4Bandwidth))
-                .idleRows(experts.number("idle-rows", 0, MAX))
-                .halfBandwidthBytes(experts.number("half-bandwidth-mb", 0, MAX) * BYTES_PER_MB)
-                .bf16(bf16)
-                .fp8(experts.number("fp8-compute-efficiency", 0, MAX))
-                .int4(int4)
-                .mxfp4(orElse(experts, "mxfp4-compute-efficiency", int4))
-                .fp4(orElse(experts, "fp4-compute-efficiency", int4))
-                .skew(experts.number("skew", 0, MAX))
-                .build();
     }
 
     /** Returns a share, or another one if it is 0. */

@@ -33,11 +33,10 @@ final class ParallelismTest {
         double micros = linear(WHOLE_EXPERTS, decodes(1, 0));
 
         // Half of the experts in use, of (8 * 10 + 10 * 4) * 2 = 240 bytes. One of a token's two experts is here: 2 (18
-        // + 14)
-        // = 64 bytes in and out, twice, and 1 + 0.56 * 2 sqrt(1/8) = 1.396 times that on the busier GPU. Activation 3 *
-        // 4
-        // * 2 = 24 and (1 + 1) * 10 * 2 = 40 bytes for each of two tokens.
-        double routed = EXPERTS_IN_USE / 2 * 240 + 1.39598 * 2 * 64 + 2 * 64;
+        // + 14) = 64 bytes in and out, twice, and 1 + 0.56 * 2 sqrt(1/8) = 1.396 times that on the busier GPU.
+        // Activation
+        // and sum have the rows of all: 2 * 3 * 4 * 2 = 48 and (2 + 1) * 10 * 2 = 60 bytes for each of two tokens.
+        double routed = EXPERTS_IN_USE / 2 * 240 + 1.39598 * 2 * 64 + 2 * 108;
         assertThat(micros).isCloseTo((OWN_BYTES + routed) / 1e3, within(1e-5));
     }
 

@@ -39,16 +39,7 @@ final class RooflineFixture {
                         latent(overheadMicros)))
                 .elementwise(full)
                 .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
-                .experts(GpuSpecExpertsBuilder.builder()
-                        .overheadMicros(overheadMicros)
-                        .bandwidth(1)
-                        .int4Bandwidth(1)
-                        .mxfp4Bandwidth(1)
-                        .bf16(1)
-                        .int4(1)
-                        .mxfp4(1)
-                        .fp4(1)
-                        .build())
+                .experts(GpuSpec.Experts.alike(new GpuSpec.ExpertKernels(1, 1, 1, 0, overheadMicros, 0), 0))
                 .build();
     }
 

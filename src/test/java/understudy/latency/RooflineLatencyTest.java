@@ -73,42 +73,30 @@ final class RooflineLatencyTest {
         assertThat(one).isCloseTo((480 + 128 + 160 + 36 + 48 + 60 - 40) / 1e3, within(1e-5));
 
         // m tokens read 8 (1 - (6/8)^m) experts: with 2 tokens 3.5.
-        var up = Gemm.ofExperts(GPU, WeightFormat.BF16, 2, 8, 10);
+        var up = Gemm.ofExperts(GPU, GPU.experts().kernels(WeightFormat.BF16, false), WeightFormat.BF16, 2, 8, 10);
         double both = part("linear", experts(), GPU, 1, decodes(2, 0))
                 - part("linear", withoutExperts(), GPU, 1, decodes(2, 0));
         assertThat(up.micros(2, 2, 3.5)).isCloseTo((3.5 * 160 + 2 * 72) / 1e3, within(1e-5));
         assertThat(both).isCloseTo((3.5 * 240 + 2 * 128 + 160 + 2 * 36 + 2 * 108 - 2 * 40) / 1e3, within(1e-5));
     }
 
-    /** 8 x 10 weights of two bytes, and half of 80 bytes: 200 bytes at 1 KB/us; four bits are read at half the rate. */
+    /**
+     * 8 x 10 weights of 0.53 bytes and half of 80 bytes at half of 1 KB/us, and 2 x 2 x 80 operations for each token at a
+     * quarter of 10^6 per us; in and out go 2 x 2 x 18 bytes, at the same half.
+     */
     @Test
-    void smallExperts_areReadSlower_andThoseOfFourBitsByThemselves() {
-        var gpu = GPU.withExperts(GpuSpecExpertsBuilder.builder()
-                .bandwidth(1)
-                .int4Bandwidth(0.5)
-                .mxfp4Bandwidth(0.25)
-                .halfBandwidthBytes(80)
-                .bf16(1)
-                .int4(0.25)
-                .mxfp4(0.5)
-                .fp4(4)
-                .build());
+    void products_ofExpertsGoByTheirKernels_andSmallOnesAreReadSlower() {
+        var kernels = new GpuSpec.ExpertKernels(0.25, 0.5, 1, 0, 7, 0);
+        var experts = GPU.experts();
+        var gpu = GPU.withExperts(
+                new GpuSpec.Experts(experts.kernels(), experts.expertParallelKernels(), 80, experts.skew()));
 
-        assertThat(Gemm.ofExperts(gpu, WeightFormat.BF16, 2, 8, 10).weightMicros())
-                .isCloseTo(0.2, within(EXACT));
-        // 80 x 0.53 and 40 bytes at half of 1 KB/us; 2 x 2 x 80 operations at a quarter of 10^6 per us.
-        var int4 = Gemm.ofExperts(gpu, WeightFormat.INT4, 2, 8, 10);
-        assertThat(int4.weightMicros()).isCloseTo(0.1648, within(EXACT));
-        assertThat(int4.computeMicros()).isCloseTo(1.28e-3, within(EXACT));
-        // Triton's kernels read MXFP4 at a quarter and multiply it at half of the rate, and Marlin's do as with INT4.
-        var mxfp4 = Gemm.ofExperts(gpu, WeightFormat.MXFP4, 2, 8, 10);
-        assertThat(mxfp4.weightMicros()).isCloseTo(0.3296, within(EXACT));
-        assertThat(mxfp4.computeMicros()).isCloseTo(0.64e-3, within(EXACT));
-        assertThat(Gemm.ofExperts(gpu, WeightFormat.MXFP4_MARLIN, 2, 8, 10)).isEqualTo(int4);
-        // A GPU with FP4 multiplies NVFP4 at its own rate, and reads it as other formats: 80 x 0.5625 and 40 bytes.
-        var nvfp4 = Gemm.ofExperts(gpu.withFp4Tflops(4), WeightFormat.NVFP4, 2, 8, 10);
-        assertThat(nvfp4.weightMicros()).isCloseTo(0.085, within(EXACT));
-        assertThat(nvfp4.computeMicros()).isCloseTo(0.08e-3, within(EXACT));
+        var product = Gemm.ofExperts(gpu, kernels, WeightFormat.INT4, 2, 8, 10);
+
+        assertThat(product.weightMicros()).isCloseTo(0.1648, within(EXACT));
+        assertThat(product.computeMicros()).isCloseTo(1.28e-3, within(EXACT));
+        assertThat(product.activationMicros()).isCloseTo(0.144, within(EXACT));
+        assertThat(product.overheadMicros()).isZero();
     }
 
     /** 100 tokens have 2 of 8 experts each, and all are in use: 10 rows more for each of 8 are those of 40 tokens. */

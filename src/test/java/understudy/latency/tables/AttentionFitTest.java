@@ -2,8 +2,6 @@ package understudy.latency.tables;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,7 +39,7 @@ final class AttentionFitTest {
     void decodes_takeWhatKernelsTake(String name, double coldMegabytes, String kvDtype, int headDim, double percent) {
         var gpu = GpuFile.read(SpecFiles.GPUS.find(name).orElseThrow());
         int bytesPerElement = kvDtype.equals("fp8") ? 1 : 2;
-        List<Double> errors = new ArrayList<>();
+        var errors = new Errors();
         decodes(gpu.kernelTables(), kvDtype, headDim).forEach(row -> {
             int numDecodes = (int) row.number("batch_size");
             int tokens = (int) row.number("step") + 1;
@@ -50,12 +48,11 @@ final class AttentionFitTest {
             boolean isCold = megabytes < SMALL_MEGABYTES || megabytes > coldMegabytes;
             if (isCold && numDecodes <= 512 && tokens >= 256 && tokens <= 32_768) {
                 var layer = new AttentionTime(layer(numKvHeads, headDim), gpu.spec(), 1, bytesPerElement);
-                errors.add(100 * Math.abs(layer.micros(batch(numDecodes, tokens)) / row.micros() - 1));
+                errors.add(layer.micros(batch(numDecodes, tokens)), row.micros());
             }
         });
 
-        errors.sort(null);
-        assertThat(errors.get(errors.size() / 2)).isLessThan(percent);
+        assertThat(errors.median()).isLessThan(percent);
     }
 
     private static Rows decodes(String gpu, String kvDtype, int headDim) {

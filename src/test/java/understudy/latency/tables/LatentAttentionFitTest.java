@@ -49,7 +49,7 @@ final class LatentAttentionFitTest {
     })
     void contextsOfDecodes_takeWhatModulesTake(String name, String kvDtype, int slowHeads, double percent) {
         var gpu = GpuFile.read(SpecFiles.GPUS.find(name).orElseThrow());
-        List<Double> errors = new ArrayList<>();
+        var errors = new Errors();
         for (int heads : HEADS) {
             var time = time(gpu.spec(), heads, kvDtype);
             var modules = modules(gpu.kernelTables(), "mla_generation_module", "step", heads, kvDtype);
@@ -58,12 +58,12 @@ final class LatentAttentionFitTest {
                 boolean isWanted = heads != slowHeads && point.numSequences <= 512 && point.tokens >= 4096;
                 if (isWanted && micros - modules.get(few) >= LEAST_MICROS) {
                     double formula = time.micros(decodes(point)) - time.micros(decodes(few));
-                    errors.add(error(formula, micros - modules.get(few)));
+                    errors.add(formula, micros - modules.get(few));
                 }
             });
         }
 
-        assertThat(median(errors)).isLessThan(percent);
+        assertThat(errors.median()).isLessThan(percent);
     }
 
     /** The same of what 2n tokens take beyond twice n, less what is fixed: pairs alone. */
@@ -76,7 +76,7 @@ final class LatentAttentionFitTest {
     })
     void pairsOfPrompts_takeWhatModulesTake(String name, String kvDtype, double percent) {
         var gpu = GpuFile.read(SpecFiles.GPUS.find(name).orElseThrow());
-        List<Double> errors = new ArrayList<>();
+        var errors = new Errors();
         for (int heads : HEADS) {
             var time = time(gpu.spec(), heads, kvDtype);
             var modules = modules(gpu.kernelTables(), "mla_context_module", "isl", heads, kvDtype);
@@ -86,12 +86,12 @@ final class LatentAttentionFitTest {
                 if (point.tokens >= 8192 && modules.containsKey(half)) {
                     double formula =
                             time.micros(prompts(point)) - 2 * time.micros(prompts(half)) + time.micros(prompts(fixed));
-                    errors.add(error(formula, micros - 2 * modules.get(half) + modules.get(fixed)));
+                    errors.add(formula, micros - 2 * modules.get(half) + modules.get(fixed));
                 }
             });
         }
 
-        assertThat(median(errors)).isLessThan(percent);
+        assertThat(errors.median()).isLessThan(percent);
     }
 
     /** The whole module where norms are those of an engine: its three other projections, attention, and three kernels more. */
@@ -99,28 +99,28 @@ final class LatentAttentionFitTest {
     @CsvSource({"b200, bfloat16, 8, 5", "b200, fp8, 10, 5"})
     void modules_takeWhatTheyTake(String name, String kvDtype, double decodePercent, double promptPercent) {
         var gpu = GpuFile.read(SpecFiles.GPUS.find(name).orElseThrow());
-        List<Double> decodeErrors = new ArrayList<>();
-        List<Double> promptErrors = new ArrayList<>();
+        var decodeErrors = new Errors();
+        var promptErrors = new Errors();
         for (int heads : HEADS) {
             var time = time(gpu.spec(), heads, kvDtype);
             modules(gpu.kernelTables(), "mla_generation_module", "step", heads, kvDtype)
                     .forEach((point, micros) -> {
                         if (heads != 32 && point.numSequences <= 512 && point.tokens >= 256) {
                             double projections = projections(gpu.spec(), heads, point.numSequences);
-                            decodeErrors.add(error(projections + time.micros(decodes(point)), micros));
+                            decodeErrors.add(projections + time.micros(decodes(point)), micros);
                         }
                     });
             modules(gpu.kernelTables(), "mla_context_module", "isl", heads, kvDtype)
                     .forEach((point, micros) -> {
                         if (point.numSequences == 1 && point.tokens >= 512) {
                             double projections = projections(gpu.spec(), heads, point.tokens);
-                            promptErrors.add(error(projections + time.micros(prompts(point)), micros));
+                            promptErrors.add(projections + time.micros(prompts(point)), micros);
                         }
                     });
         }
 
-        assertThat(median(decodeErrors)).isLessThan(decodePercent);
-        assertThat(median(promptErrors)).isLessThan(promptPercent);
+        assertThat(decodeErrors.median()).isLessThan(decodePercent);
+        assertThat(promptErrors.median()).isLessThan(promptPercent);
     }
 
     /**
@@ -154,7 +154,7 @@ final class LatentAttentionFitTest {
                     });
         }
 
-        assertThat(median(differences)).isLessThan(3);
+        assertThat(Errors.median(differences)).isLessThan(3);
     }
 
     private static double projections(GpuSpec gpu, int heads, int tokens) {
@@ -162,15 +162,6 @@ final class LatentAttentionFitTest {
                 + Gemm.of(gpu, WeightFormat.BF16, heads * 192, 1536).micros(tokens)
                 + Gemm.of(gpu, WeightFormat.BF16, HIDDEN_SIZE, heads * 128).micros(tokens)
                 + 3 * gpu.elementwise().overheadMicros();
-    }
-
-    private static double error(double formula, double measured) {
-        return 100 * Math.abs(formula / measured - 1);
-    }
-
-    private static double median(List<Double> errors) {
-        errors.sort(null);
-        return errors.get(errors.size() / 2);
     }
 
     private static Map<Point, Double> modules(String gpu, String table, String length, int heads, String kvDtype) {

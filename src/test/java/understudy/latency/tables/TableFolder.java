@@ -13,7 +13,6 @@ import java.util.stream.DoubleStream;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.GpuSpecBuilder;
-import understudy.latency.GpuSpecExpertsBuilder;
 import understudy.parquet.ParquetBytes;
 
 /** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, of Ampere. */
@@ -36,15 +35,7 @@ final class TableFolder {
                     EFFICIENCY, 1, 0, 1, 0, 0, 0, 0, new GpuSpec.Latent(1, 1, LATENT_DECODES, LATENT_DECODES)))
             .elementwise(EFFICIENCY)
             .allReduce(new GpuSpec.AllReduce(1, 1, null))
-            .experts(GpuSpecExpertsBuilder.builder()
-                    .bandwidth(1)
-                    .int4Bandwidth(1)
-                    .mxfp4Bandwidth(1)
-                    .bf16(1)
-                    .int4(1)
-                    .mxfp4(1)
-                    .fp4(1)
-                    .build())
+            .experts(GpuSpec.Experts.alike(new GpuSpec.ExpertKernels(1, 1, 1, 0, 0, 0), 0))
             .build();
 
     private final Path root;
