@@ -94,7 +94,7 @@ final class EngineLaws {
         if (event instanceof KvEvent.Stored stored) {
             numStored += stored.blockHashes().size();
         } else if (event instanceof KvEvent.StoredEach each) {
-            numStored += each.run().blockHashes().size();
+            numStored += each.blockHashes().size();
         } else if (event instanceof KvEvent.Removed removed) {
             numStored -= removed.blockHashes().size();
         } else {

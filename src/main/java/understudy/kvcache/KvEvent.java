@@ -2,6 +2,7 @@ package understudy.kvcache;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import org.jspecify.annotations.Nullable;
+import understudy.prompt.HashRun;
 import understudy.prompt.TokenSource;
 
 /**
@@ -55,21 +56,24 @@ public sealed interface KvEvent {
     /**
      * A run of consecutive blocks became findable, which are published one by one (SGLang).
      *
-     * @param run all of them
+     * @param blockHashes hashes of the blocks, at least one
+     * @param tokens the request's tokens
+     * @param loraName the LoRA adapter's name, or empty
+     * @param cacheSalt salt that keeps the blocks apart from others with the same tokens, or empty
      */
-    record StoredEach(Stored run) implements KvEvent {
+    record StoredEach(HashRun blockHashes, TokenSource tokens, String loraName, String cacheSalt) implements KvEvent {
 
         /** Returns what is published of one block. */
         public Stored block(int index, int blockSize) {
-            var hashes = run.blockHashes;
+            int block = blockHashes.from() + index;
             return new Stored(
-                    LongList.of(hashes.getLong(index)),
-                    index > 0 || run.hasParent,
-                    index > 0 ? hashes.getLong(index - 1) : run.parentHash,
-                    run.tokens,
-                    run.firstToken + index * blockSize,
-                    run.loraName,
-                    run.cacheSalt);
+                    LongList.of(blockHashes.getLong(index)),
+                    block > 0,
+                    block > 0 ? blockHashes.path().get(block - 1) : 0,
+                    tokens,
+                    block * blockSize,
+                    loraName,
+                    cacheSalt);
         }
     }
 

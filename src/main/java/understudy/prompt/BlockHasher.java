@@ -12,10 +12,10 @@ public interface BlockHasher {
     HashChain start(Prompt prompt);
 
     /**
-     * Returns a chain that stands behind some of a prompt's blocks, or null if their hashes say too little for that: if
-     * there are none, or if each is only a part of a longer digest.
+     * Returns a chain that stands behind a block, or null if its hash says too little for that, since it is only a part of
+     * a longer digest.
      */
-    default @Nullable HashChain resume(long[] hashes, int count) {
+    default @Nullable HashChain resume(long hash) {
         return null;
     }
 }

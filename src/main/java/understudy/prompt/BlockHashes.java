@@ -1,26 +1,26 @@
 package understudy.prompt;
 
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Hashes of the full blocks of a prompt, and the chain that goes on behind them. Immutable. */
 final class BlockHashes {
     private final BlockHasher hasher;
     private final String loraName;
     private final String cacheSalt;
-    private final long[] hashes;
+    private final HashPath path;
     private final HashChain end;
 
-    private BlockHashes(BlockHasher hasher, Prompt prompt, long[] hashes, HashChain end) {
+    private BlockHashes(BlockHasher hasher, Prompt prompt, HashPath path, HashChain end) {
         this.hasher = hasher;
         loraName = prompt.loraName();
         cacheSalt = prompt.cacheSalt();
-        this.hashes = hashes;
+        this.path = path;
         this.end = end;
     }
 
     /** Hashes tokens for a prompt, whose LoRA adapter, salt and the like tell equal tokens apart. */
     static BlockHashes of(BlockHasher hasher, Prompt prompt, TokenSequence tokens) {
-        return of(hasher, prompt, tokens, new long[tokens.length() / hasher.blockSize()], 0, hasher.start(prompt));
+        return of(hasher, prompt, tokens, HashPath.EMPTY, 0, hasher.start(prompt));
     }
 
     /**
@@ -29,27 +29,27 @@ final class BlockHashes {
      * @param numShared how many tokens they have in common with those of these hashes, from the first on
      */
     BlockHashes goingOn(Prompt prompt, TokenSequence tokens, int numShared) {
-        int numKnown = Math.min(hashes.length, numShared / hasher.blockSize());
-        var chain = numKnown == hashes.length ? end.fork() : hasher.resume(hashes, numKnown);
-        return chain == null
-                ? of(hasher, prompt, tokens)
-                : of(
-                        hasher,
-                        prompt,
-                        tokens,
-                        Arrays.copyOf(hashes, tokens.length() / hasher.blockSize()),
-                        numKnown,
-                        chain);
+        int numKnown = Math.min(path.length(), numShared / hasher.blockSize());
+        var chain = chainBehind(numKnown);
+        return chain == null ? of(hasher, prompt, tokens) : of(hasher, prompt, tokens, path, numKnown, chain);
+    }
+
+    private @Nullable HashChain chainBehind(int numBlocks) {
+        if (numBlocks == path.length()) {
+            return end.fork();
+        }
+        return numBlocks == 0 ? null : hasher.resume(path.get(numBlocks - 1));
     }
 
     private static BlockHashes of(
-            BlockHasher hasher, Prompt prompt, TokenSequence tokens, long[] hashes, int numKnown, HashChain chain) {
+            BlockHasher hasher, Prompt prompt, TokenSequence tokens, HashPath known, int numKnown, HashChain chain) {
         int blockSize = hasher.blockSize();
         var room = new BlockRoom();
-        for (int i = numKnown; i < hashes.length; i++) {
-            hashes[i] = chain.next(tokens, i * blockSize, room);
+        var hashes = new long[tokens.length() / blockSize - numKnown];
+        for (int i = 0; i < hashes.length; i++) {
+            hashes[i] = chain.next(tokens, (numKnown + i) * blockSize, room);
         }
-        return new BlockHashes(hasher, prompt, hashes, chain);
+        return new BlockHashes(hasher, prompt, known.goingOn(numKnown, hashes), chain);
     }
 
     /** Returns whether these are a prompt's hashes, as far as that is not a matter of its tokens. */
@@ -57,9 +57,8 @@ final class BlockHashes {
         return hasher.equals(wanted) && loraName.equals(prompt.loraName()) && cacheSalt.equals(prompt.cacheSalt());
     }
 
-    /** Returns the hashes, which are shared and must not be changed. */
-    long[] hashes() {
-        return hashes;
+    HashPath path() {
+        return path;
     }
 
     /** Returns a chain of its own that stands behind the last full block. */

@@ -90,9 +90,14 @@ public final class Prompt {
                 new TokenPrefix(new SequenceTokens(tokens, answer), length() + count), loraName, cacheSalt, turn);
     }
 
-    /** Returns the hashes of all full blocks, in order. Callers share the array and must not change it. */
+    /** Returns the hashes of all full blocks, in order. Callers may share the array and must not change it. */
     public long[] blockHashes(BlockHasher hasher) {
-        return hashedBy(hasher).hashes();
+        return hashPath(hasher).toArray();
+    }
+
+    /** Returns the same hashes as a path. */
+    public HashPath hashPath(BlockHasher hasher) {
+        return hashedBy(hasher).path();
     }
 
     /** Returns a chain that stands behind the last full block. */

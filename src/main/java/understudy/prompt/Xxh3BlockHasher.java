@@ -6,7 +6,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The fast default: XXH3 with 64 bits over the parent's hash and the block's token ids.
@@ -34,8 +33,8 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
     }
 
     @Override
-    public @Nullable HashChain resume(long[] hashes, int count) {
-        return count == 0 ? null : chain(hashes[count - 1]);
+    public HashChain resume(long hash) {
+        return chain(hash);
     }
 
     private Chain chain(long parent) {

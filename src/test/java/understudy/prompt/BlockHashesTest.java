@@ -125,8 +125,8 @@ final class BlockHashesTest {
         }
 
         @Override
-        public @Nullable HashChain resume(long[] hashes, int count) {
-            var chain = hasher.resume(hashes, count);
+        public @Nullable HashChain resume(long hash) {
+            var chain = hasher.resume(hash);
             return chain == null ? null : new CountingChain(chain);
         }
 

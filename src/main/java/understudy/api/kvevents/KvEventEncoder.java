@@ -65,7 +65,7 @@ final class KvEventEncoder {
 
     private static int numEvents(KvEvent event) {
         if (event instanceof KvEvent.StoredEach each) {
-            return each.run().blockHashes().size();
+            return each.blockHashes().size();
         }
         if (event instanceof KvEvent.Removed removed) {
             return removed.blockHashes().size();
@@ -77,7 +77,7 @@ final class KvEventEncoder {
         if (event instanceof KvEvent.Stored stored) {
             writeStored(stored, blockSize);
         } else if (event instanceof KvEvent.StoredEach each) {
-            for (int i = 0; i < each.run().blockHashes().size(); i++) {
+            for (int i = 0; i < each.blockHashes().size(); i++) {
                 writeStored(each.block(i, blockSize), blockSize);
             }
         } else if (event instanceof KvEvent.Removed removed) {

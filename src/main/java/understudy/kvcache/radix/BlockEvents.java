@@ -1,14 +1,14 @@
 package understudy.kvcache.radix;
 
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.BlockRoom;
+import understudy.prompt.HashPath;
+import understudy.prompt.HashRun;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenSource;
 
@@ -40,54 +40,37 @@ final class BlockEvents {
     /** A leaf of the request whose tokens are inserted has come to the tree. */
     void onStored(RadixNode leaf) {
         var lookup = source;
-        int first = leaf.from / blockSize;
-        if (lookup == null || !setHashes(leaf, lookup)) {
-            return;
+        if (lookup != null) {
+            setBlocks(leaf, lookup);
+            addStored(leaf);
         }
-        addStored(leaf, first == 0 ? 0 : hashes(lookup.prompt(), lookup.tokens(), first - 1, first)[0]);
     }
 
     /** A leaf of a request has come to the host from the storage behind it. */
     void onFetched(RadixNode leaf, RadixLookup lookup) {
-        if (setHashes(leaf, lookup)) {
-            onHostStored(new LongImmutableList(leaf.blockHashes));
-        }
+        setBlocks(leaf, lookup);
+        onHostStored(leaf.blocks);
     }
 
-    /** Sets the hashes of a leaf's blocks; returns whether there are any. */
-    private boolean setHashes(RadixNode leaf, RadixLookup lookup) {
+    private void setBlocks(RadixNode leaf, RadixLookup lookup) {
         int first = leaf.from / blockSize;
         int end = (leaf.from + leaf.length) / blockSize;
-        if (first == end) {
-            return false;
+        if (first < end) {
+            leaf.blocks = new HashRun(path(lookup.prompt(), lookup.tokens(), end), first, end);
+            leaf.loraName = lookup.prompt().loraName();
+            leaf.cacheSalt = lookup.prompt().cacheSalt();
         }
-        leaf.blockHashes = hashes(lookup.prompt(), lookup.tokens(), first, end);
-        leaf.loraName = lookup.prompt().loraName();
-        leaf.cacheSalt = lookup.prompt().cacheSalt();
-        return true;
     }
 
-    private void addStored(RadixNode node, long parentOfFirst) {
-        if (node.blockHashes.length > 0) {
-            int first = node.from / blockSize;
-            events.add(new KvEvent.StoredEach(new KvEvent.Stored(
-                    new LongImmutableList(node.blockHashes),
-                    first > 0,
-                    parentOfFirst,
-                    node.tokens,
-                    first * blockSize,
-                    node.loraName,
-                    node.cacheSalt)));
+    private void addStored(RadixNode node) {
+        if (!node.blocks.isEmpty()) {
+            events.add(new KvEvent.StoredEach(node.blocks, node.tokens, node.loraName, node.cacheSalt));
         }
     }
 
     /** A node has come back to the device. */
     void onLoaded(RadixNode node) {
-        var above = node.parent;
-        while (above != null && above.blockHashes.length == 0) {
-            above = above.parent;
-        }
-        addStored(node, above == null ? 0 : above.blockHashes[above.blockHashes.length - 1]);
+        addStored(node);
     }
 
     /** Blocks can be found on the host. */
@@ -99,36 +82,32 @@ final class BlockEvents {
 
     /** A node has left the host. */
     void onHostRemoved(RadixNode node) {
-        if (node.blockHashes.length > 0) {
-            events.add(new KvEvent.HostRemoved(new LongImmutableList(node.blockHashes)));
+        if (!node.blocks.isEmpty()) {
+            events.add(new KvEvent.HostRemoved(node.blocks));
         }
     }
 
-    private long[] hashes(Prompt prompt, TokenSource tokens, int from, int to) {
-        long[] ofPrompt = prompt.blockHashes(hasher);
-        if (to <= ofPrompt.length) {
-            return Arrays.copyOfRange(ofPrompt, from, to);
+    /** Returns the hashes of so many blocks, or of more. */
+    private HashPath path(Prompt prompt, TokenSource tokens, int count) {
+        var ofPrompt = prompt.hashPath(hasher);
+        int numOfPrompt = ofPrompt.length();
+        if (count <= numOfPrompt) {
+            return ofPrompt;
         }
-        var hashes = new long[to - from];
-        for (int i = from; i < Math.min(to, ofPrompt.length); i++) {
-            hashes[i - from] = ofPrompt[i];
-        }
+        var ofAnswer = new long[count - numOfPrompt];
         var chain = prompt.chainEnd(hasher);
-        for (int i = ofPrompt.length; i < to; i++) {
-            long hash = chain.next(tokens, i * blockSize, room);
-            if (i >= from) {
-                hashes[i - from] = hash;
-            }
+        for (int i = 0; i < ofAnswer.length; i++) {
+            ofAnswer[i] = chain.next(tokens, (numOfPrompt + i) * blockSize, room);
         }
-        return hashes;
+        return ofPrompt.goingOn(numOfPrompt, ofAnswer);
     }
 
     /** The upper part of a node has become a node of its own. */
     void onSplit(RadixNode upper, RadixNode lower) {
         int count = lower.from / blockSize - upper.from / blockSize;
-        if (lower.blockHashes.length > 0) {
-            upper.blockHashes = Arrays.copyOf(lower.blockHashes, count);
-            lower.blockHashes = Arrays.copyOfRange(lower.blockHashes, count, lower.blockHashes.length);
+        if (!lower.blocks.isEmpty()) {
+            upper.blocks = lower.blocks.first(count);
+            lower.blocks = lower.blocks.withoutFirst(count);
         }
         upper.loraName = lower.loraName;
         upper.cacheSalt = lower.cacheSalt;
@@ -136,8 +115,8 @@ final class BlockEvents {
 
     /** A node has left the device. */
     void onRemoved(RadixNode node) {
-        if (node.blockHashes.length > 0) {
-            events.add(new KvEvent.Removed(new LongImmutableList(node.blockHashes)));
+        if (!node.blocks.isEmpty()) {
+            events.add(new KvEvent.Removed(node.blocks));
         }
     }
 

@@ -2,7 +2,6 @@ package understudy.kvcache.radix;
 
 import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
@@ -381,11 +380,8 @@ final class HostTree extends RadixTree {
             return false;
         }
         node.hostPages = copy;
-        writing.add(new Write(
-                begin(HostLink.Way.WRITE, node.length, config.writeTurns()),
-                node,
-                numPages,
-                new LongImmutableList(node.blockHashes)));
+        writing.add(
+                new Write(begin(HostLink.Way.WRITE, node.length, config.writeTurns()), node, numPages, node.blocks));
         backups.add(node.length);
         numWrittenTokens += node.length;
         if (!writesBack) {

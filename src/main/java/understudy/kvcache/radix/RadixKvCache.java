@@ -193,7 +193,7 @@ public final class RadixKvCache implements KvCache {
         var hashes = new LongArrayList();
         for (var node : memory.tree().nodes()) {
             if (node.isOnDevice()) {
-                hashes.addElements(hashes.size(), node.blockHashes);
+                hashes.addAll(node.blocks);
             }
         }
         return hashes.toLongArray();

@@ -1,6 +1,7 @@
 package understudy.kvcache.radix;
 
 import org.jspecify.annotations.Nullable;
+import understudy.prompt.HashRun;
 import understudy.prompt.TokenIds;
 import understudy.prompt.TokenSource;
 
@@ -25,8 +26,8 @@ final class RadixNode {
     /** Pages on the device, or null if the KV is on the host only. */
     int @Nullable [] pages = NO_PAGES;
 
-    /** Hashes of the blocks that end in it, if changes of the tree are told. */
-    long[] blockHashes = NO_HASHES;
+    /** The blocks that end in it, if changes of the tree are told. */
+    HashRun blocks = HashRun.NONE;
 
     /** Adapter and salt of these blocks. */
     String loraName = "";

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
 import understudy.prompt.HashIndex;
+import understudy.prompt.HashPath;
+import understudy.prompt.HashRun;
 
 /**
  * Index of the replicas that hold each block, as far as their KV events tell.
@@ -16,7 +18,7 @@ import understudy.prompt.HashIndex;
  * <p>Blocks that were stored together lie in rows side by side, and those of them with the same holders share one set of
  * replicas, so that a prompt is matched run by run: within a run, a block costs the comparison of its hash with the next
  * one in memory. A block takes 16 to 32 bytes for its hash, its set and its successor, 16 to 32 in the table of hashes, and
- * its share of a set of one bit per replica.
+ * its share of a set of one bit per replica. Blocks of SGLang are not in rows, but in a {@link RunIndex}.
  *
  * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
  * and counts as without it after the first removal; vLLM's consumers see the same. Of a replica with several KV cache
@@ -24,10 +26,12 @@ import understudy.prompt.HashIndex;
  */
 public final class PrefixIndex {
     private static final int FIRST_ROWS = 1024;
+    private static final long[] NO_HASHES = {};
 
     private final HashIndex rows = new HashIndex(FIRST_ROWS);
     private final RowSegments segments = new RowSegments();
     private final HolderSets holders;
+    private final RunIndex runs = new RunIndex();
 
     /** The group that counts, by replica; the first unless a replica has several. */
     private final Int2IntOpenHashMap groups = new Int2IntOpenHashMap();
@@ -52,7 +56,7 @@ public final class PrefixIndex {
 
     /** Returns how many block hashes some replica holds. */
     public int size() {
-        return rows.size();
+        return rows.size() + runs.size();
     }
 
     /** Reads ahead what {@link #apply} is going to look up; see {@link HashIndex#touch}. */
@@ -60,9 +64,7 @@ public final class PrefixIndex {
         for (var event : events) {
             if (event instanceof KvEvent.Stored stored) {
                 touch(stored);
-            } else if (event instanceof KvEvent.StoredEach each) {
-                touch(each.run());
-            } else if (event instanceof KvEvent.Removed removed) {
+            } else if (event instanceof KvEvent.Removed removed && !(removed.blockHashes() instanceof HashRun)) {
                 touch(removed.blockHashes());
             }
         }
@@ -81,9 +83,11 @@ public final class PrefixIndex {
                     store(replica, stored);
                 }
             } else if (event instanceof KvEvent.StoredEach each) {
-                store(replica, each.run());
+                runs.store(replica, each.blockHashes());
             } else if (event instanceof KvEvent.Removed removed) {
-                if (removed.groupIndex() == groups.get(replica)) {
+                if (removed.blockHashes() instanceof HashRun run) {
+                    runs.remove(replica, run);
+                } else if (removed.groupIndex() == groups.get(replica)) {
                     exclude(replica, removed.blockHashes());
                 }
             } else if (event instanceof KvEvent.Cleared) {
@@ -104,13 +108,37 @@ public final class PrefixIndex {
     }
 
     /**
-     * Finds how many leading blocks of a prompt each replica holds.
+     * Finds how many leading blocks of a prompt each replica holds. A replica's blocks are all in the rows, or all in runs.
+     *
+     * @param path the prompt's block hashes
+     * @param overlaps takes the answer, by replica; as long as {@link #maxReplicas}
+     * @return the replicas that hold the most; none if no replica holds the first block
+     */
+    public BitSet match(HashPath path, int[] overlaps) {
+        var inRows = match(rows.size() == 0 ? NO_HASHES : path.toArray(), overlaps);
+        var inRuns = runs.match(path, overlaps);
+        int most = Math.max(overlap(inRows, overlaps), overlap(inRuns, overlaps));
+        var all = new BitSet();
+        for (var found : List.of(inRows, inRuns)) {
+            if (overlap(found, overlaps) == most) {
+                all.or(found);
+            }
+        }
+        return all;
+    }
+
+    private static int overlap(BitSet most, int[] overlaps) {
+        return most.isEmpty() ? 0 : overlaps[most.nextSetBit(0)];
+    }
+
+    /**
+     * Finds how many leading blocks of a prompt each replica holds in the rows.
      *
      * @param blockHashes the prompt's block hashes
      * @param overlaps takes the answer, by replica; as long as {@link #maxReplicas}
      * @return the replicas that hold the most; none if no replica holds the first block
      */
-    public BitSet match(long[] blockHashes, int[] overlaps) {
+    private BitSet match(long[] blockHashes, int[] overlaps) {
         Arrays.fill(overlaps, 0);
         var left = new long[holders.wordsPerSet()];
         Arrays.fill(left, -1);
@@ -252,6 +280,7 @@ public final class PrefixIndex {
     }
 
     private void clear(int replica) {
+        runs.clear(replica);
         int end = segments.end();
         for (int first = RowSegments.ROWS; first < end; ) {
             int last = first;

@@ -3,10 +3,10 @@ package understudy.routing.policy;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
+import understudy.prompt.HashPath;
 import understudy.routing.ClusterView;
 import understudy.routing.RoutingPolicyFactory;
 
@@ -51,8 +51,8 @@ final class AssumedPrefixes extends CachedPrefixes {
     }
 
     @Override
-    long[] leading(long[] hashes) {
-        return hashes.length <= maxPromptBlocks ? hashes : Arrays.copyOf(hashes, maxPromptBlocks);
+    HashPath leading(HashPath whole) {
+        return whole.first(maxPromptBlocks);
     }
 
     @Override

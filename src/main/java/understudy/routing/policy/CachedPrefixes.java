@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.HashPath;
 import understudy.routing.ClusterView;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.RoutingScores;
@@ -30,7 +31,7 @@ class CachedPrefixes {
     /** The replicas that have the most leading blocks of the prompt that was looked up last; none if no replica has any. */
     private BitSet mostCached = new BitSet();
 
-    private long[] blockHashes = {};
+    private HashPath path = HashPath.EMPTY;
 
     /** Index of the blocks in the memories of the replicas' hosts; null until a replica reports any. */
     private @Nullable PrefixIndex hostIndex;
@@ -67,22 +68,22 @@ class CachedPrefixes {
             hostBlocks = new int[hostIndex.maxReplicas()];
         }
         if (request.prompt().length() > maxModelLen) {
-            blockHashes = new long[0];
+            path = HashPath.EMPTY;
             Arrays.fill(blocks, 0);
             mostCached.clear();
             Arrays.fill(hostBlocks, 0);
         } else {
-            blockHashes = leading(request.prompt().blockHashes(hasher));
-            mostCached = index.match(blockHashes, blocks);
+            path = leading(request.prompt().hashPath(hasher));
+            mostCached = index.match(path, blocks);
             if (hostIndex != null) {
-                hostIndex.match(blockHashes, hostBlocks);
+                hostIndex.match(path, hostBlocks);
             }
         }
     }
 
     /** Returns the hashes to look up. */
-    long[] leading(long[] hashes) {
-        return hashes;
+    HashPath leading(HashPath whole) {
+        return whole;
     }
 
     /** Records that the prompt that was looked up last goes to a replica; KV events will tell what it has cached. */
@@ -90,7 +91,7 @@ class CachedPrefixes {
 
     /** Returns which share of the full blocks a replica has, 0 to 1; one in its host's memory counts less. */
     double share(int replica) {
-        return blockHashes.length == 0 ? 0 : weightedBlocks(replica) / blockHashes.length;
+        return path.length() == 0 ? 0 : weightedBlocks(replica) / path.length();
     }
 
     /** Returns how many of the leading blocks a replica has, where one in its host's memory counts less. */
@@ -100,12 +101,12 @@ class CachedPrefixes {
 
     /** Returns the hashes of the prompt that was looked up last. */
     long[] blockHashes() {
-        return blockHashes;
+        return path.toArray();
     }
 
     /** Returns how many full blocks that prompt has. */
     int numBlocks() {
-        return blockHashes.length;
+        return path.length();
     }
 
     /** Returns how many of its leading blocks a replica has. */

@@ -14,6 +14,8 @@ import org.msgpack.value.ArrayValue;
 import org.msgpack.value.ValueFactory;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
+import understudy.prompt.HashPath;
+import understudy.prompt.HashRun;
 import understudy.prompt.TokenIds;
 
 final class KvEventEncoderTest {
@@ -61,7 +63,8 @@ final class KvEventEncoderTest {
         var tokens = new TokenIds(1, 2, 3, 4, 5, 6, 7, 8);
         var first = new KvEvent.Stored(LongList.of(HASH), false, 0, tokens, 0);
         var second = new KvEvent.Stored(LongList.of(HASH + 1), true, HASH, tokens, 4);
-        var run = new KvEvent.StoredEach(new KvEvent.Stored(LongList.of(HASH, HASH + 1), false, 0, tokens, 0));
+        var path = HashPath.EMPTY.goingOn(0, new long[] {HASH, HASH + 1});
+        var run = new KvEvent.StoredEach(new HashRun(path, 0, 2), tokens, "", "");
 
         for (var format : KvEventSettings.Format.values()) {
             assertThat(hex(new KvEventEncoder(format, 0).encode(batch(0, run, REMOVED))))

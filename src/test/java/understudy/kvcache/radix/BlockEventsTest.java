@@ -58,7 +58,7 @@ final class BlockEventsTest {
             var events = new ArrayList<KvEvent>();
             for (var event : log.drain()) {
                 if (event instanceof KvEvent.StoredEach each) {
-                    for (int i = 0; i < each.run().blockHashes().size(); i++) {
+                    for (int i = 0; i < each.blockHashes().size(); i++) {
                         events.add(each.block(i, blockSize));
                     }
                 } else {
@@ -232,7 +232,7 @@ final class BlockEventsTest {
             var copied = new LongArrayList();
             var there = new LongOpenHashSet();
             for (var node : tested.memory.tree().nodes()) {
-                for (long hash : node.blockHashes) {
+                for (long hash : node.blocks) {
                     if (node.hostPages != null) {
                         copied.add(hash);
                     }
@@ -291,7 +291,7 @@ final class BlockEventsTest {
             }
             var inTree = new LongArrayList();
             for (var node : tested.memory.tree().nodes()) {
-                for (long hash : node.blockHashes) {
+                for (long hash : node.blocks) {
                     inTree.add(hash);
                 }
             }

@@ -17,6 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
+import understudy.prompt.HashPath;
+import understudy.prompt.HashRun;
 import understudy.prompt.TokenIds;
 import understudy.routing.RoutingFixture;
 
@@ -144,6 +146,96 @@ final class PrefixIndexTest {
                 .isEqualTo((int) held.stream().flatMap(Set::stream).distinct().count());
     }
 
+    /** The same for runs of paths, which part from each other at any block, come before those before them, or get lost. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 5, 70})
+    void runsOfPaths_agreeWithSetsOfHashes(int numReplicas) {
+        var random = new Random(4);
+        var paths = new ArrayList<HashPath>();
+        paths.add(HashPath.EMPTY);
+        for (int i = 0; i < 12; i++) {
+            var before = paths.get(random.nextInt(paths.size()));
+            paths.add(before.goingOn(
+                    random.nextInt(before.length() + 1),
+                    random.longs(1 + random.nextInt(300)).toArray()));
+        }
+        paths.remove(0);
+        var index = new PrefixIndex(numReplicas);
+        List<Set<Long>> held = new ArrayList<>();
+        for (int i = 0; i < numReplicas; i++) {
+            held.add(new HashSet<>());
+        }
+        for (int i = 0; i < 5_000; i++) {
+            var path = paths.get(random.nextInt(paths.size()));
+            int from = random.nextInt(path.length());
+            var run = new HashRun(path, from, from + 1 + random.nextInt(path.length() - from));
+            int replica = random.nextInt(Math.min(numReplicas, 4));
+            if (random.nextInt(200) == 0) {
+                index.apply(replica, List.of(new KvEvent.Cleared()));
+                held.get(replica).clear();
+            } else if (random.nextBoolean()) {
+                index.apply(replica, List.of(new KvEvent.StoredEach(run, new TokenIds(new int[0]), "", "")));
+                held.get(replica).addAll(run);
+            } else {
+                index.apply(replica, List.of(new KvEvent.Removed(run)));
+                held.get(replica).removeAll(run);
+            }
+            var overlaps = match(index, path, numReplicas);
+            for (int j = 0; j < Math.min(numReplicas, 4); j++) {
+                var here = held.get(j);
+                long expected =
+                        LongStream.of(path.toArray()).takeWhile(here::contains).count();
+                assertThat((long) overlaps[j]).isEqualTo(expected);
+            }
+        }
+        assertThat(index.size())
+                .isEqualTo((int) held.stream().flatMap(Set::stream).distinct().count());
+        for (int i = 0; i < numReplicas; i++) {
+            index.apply(i, List.of(new KvEvent.Cleared()));
+        }
+        assertThat(index.size()).isZero();
+    }
+
+    /** Replica 0 has 4 blocks of 16 tokens in rows, and replica 1 as many of the same prompt in a run; then 1 loses half. */
+    @Test
+    void rowsAndRuns_areComparedWithEachOther() {
+        var index = new PrefixIndex(2);
+        long[] hashes = RoutingFixture.hashes(0, 16);
+        var path = HashPath.EMPTY.goingOn(0, hashes);
+        index.apply(0, RoutingFixture.stored(0, 16));
+        index.apply(1, List.of(new KvEvent.StoredEach(new HashRun(path, 0, 4), new TokenIds(new int[0]), "", "")));
+        assertThat(match(index, hashes, 2)).startsWith(4, 4);
+
+        index.apply(1, List.of(new KvEvent.Removed(new HashRun(path, 2, 4))));
+        assertThat(match(index, hashes, 2)).startsWith(4, 2);
+    }
+
+    /**
+     * Three replicas hold two prompts that share 9,000 of 10,000 blocks: one node for these, and one for the rest of each. No
+     * node has hashes of its own, so that they take as much for blocks of one token as for larger ones.
+     */
+    @Test
+    void runs_takeMemoryByRunAndNotByBlock() {
+        var runs = new RunIndex();
+        long[] hashes = LongStream.range(0, 10_000).toArray();
+        var first = HashPath.EMPTY.goingOn(0, hashes);
+        var second = first.goingOn(9_000, LongStream.range(20_000, 21_000).toArray());
+        for (int replica = 0; replica < 3; replica++) {
+            runs.store(replica, new HashRun(first, 0, 10_000));
+            runs.store(replica, new HashRun(second, 9_000, 10_000));
+        }
+        assertThat(runs.numNodes()).isEqualTo(3);
+        assertThat(runs.size()).isEqualTo(11_000);
+
+        // The last holder of the shared part lets go of it after the rest, as a tree does; then nothing is left.
+        for (int replica = 0; replica < 3; replica++) {
+            runs.remove(replica, new HashRun(first, 9_000, 10_000));
+            runs.remove(replica, new HashRun(second, 9_000, 10_000));
+            runs.remove(replica, new HashRun(second, 0, 9_000));
+        }
+        assertThat(runs.numNodes()).isZero();
+    }
+
     /** A replica's group 1 keeps all 3 blocks of a prompt, group 0 the last; then group 0 loses it, and group 1 the third. */
     @Test
     void fullAttentionAlone_countsOfAReplicaWithGroups() {
@@ -184,8 +276,12 @@ final class PrefixIndexTest {
     }
 
     private static int[] match(PrefixIndex index, long[] hashes, int numReplicas) {
+        return match(index, HashPath.EMPTY.goingOn(0, hashes), numReplicas);
+    }
+
+    private static int[] match(PrefixIndex index, HashPath path, int numReplicas) {
         var overlaps = new int[(numReplicas + 63) / 64 * 64];
-        var most = index.match(hashes, overlaps);
+        var most = index.match(path, overlaps);
 
         int longest = IntStream.of(overlaps).max().orElseThrow();
         assertThat(most.stream())

@@ -80,9 +80,7 @@ final class CachedBlocks {
         if (!stored.hasParent()) {
             return hasher.start(new Prompt((TokenIds) stored.tokens(), stored.loraName(), stored.cacheSalt()));
         }
-        return keys.containsKey(stored.parentHash())
-                ? hasher.resume(new long[] {keys.get(stored.parentHash())}, 1)
-                : null;
+        return keys.containsKey(stored.parentHash()) ? hasher.resume(keys.get(stored.parentHash())) : null;
     }
 
     private void remove(long hash) {
