@@ -3,6 +3,7 @@ package understudy.scenario;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import understudy.latency.GpuSpec.ExpertKernels;
 import understudy.latency.GpuSpec.Experts;
 import understudy.latency.WeightFormat;
@@ -57,8 +58,12 @@ final class GpuExperts {
     private void addLike(WeightFormat other, double gain, WeightFormat format) {
         add(
                 format,
-                kernels.get(other).faster(gain),
-                expertParallelKernels.get(other).faster(gain));
+                known(kernels, other).faster(gain),
+                known(expertParallelKernels, other).faster(gain));
+    }
+
+    private static ExpertKernels known(Map<WeightFormat, ExpertKernels> kernels, WeightFormat format) {
+        return Objects.requireNonNull(kernels.get(format));
     }
 
     private void add(WeightFormat format, ExpertKernels other, ExpertKernels otherExpertParallel) {
