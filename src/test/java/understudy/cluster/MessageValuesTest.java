@@ -34,6 +34,7 @@ import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.latency.BatchShape;
 import understudy.prompt.BlockHasher;
+import understudy.prompt.HashRun;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenSequence;
 import understudy.prompt.TokenSource;
@@ -58,6 +59,7 @@ final class MessageValuesTest {
             Prompt.class,
             TokenSequence.class,
             TokenSource.class,
+            HashRun.class,
             BlockHasher.class,
             Reservation.class,
             Settlement.class,
