@@ -35,8 +35,7 @@ final class ExpertTime {
         hasOwnRowsAlone = parallelism.sendsToExpertsOnly();
         double bytesPerMicro = kernels.routedBandwidth() * gpu.bytesPerMicro();
         double rows = hasOwnRowsAlone ? perToken : ffn.numExpertsPerToken();
-        // The activation reads both halves, or the one, and writes one; the sum reads a row of each expert and writes
-        // one.
+        // The activation reads both halves, or the one, and writes one; the sum reads a row of each expert.
         routedMicros = BYTES * rows * ((ffn.numUpMatrices() + 1) * width + llm.hiddenSize()) / bytesPerMicro;
         sumMicros = BYTES * llm.hiddenSize() / bytesPerMicro;
     }

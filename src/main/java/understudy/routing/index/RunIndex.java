@@ -99,10 +99,6 @@ final class RunIndex {
         }
     }
 
-    boolean isEmpty() {
-        return nodes.isEmpty();
-    }
-
     /** Returns how many blocks some replica holds. */
     int size() {
         int count = 0;
