@@ -57,10 +57,10 @@ public class StepEstimateBenchmark {
     }
 
     private LlmSpec llm() {
-        var dense = new FeedForward(14336, true, 32, 0, 0, 0, 0);
-        var experts = new FeedForward(0, true, 0, 128, 8, 768, 0);
-        var attention = new Attention(32, 8, 128, false, 0, 0, null);
-        var windows = new Attention(32, 8, 128, false, 128, 16, null);
+        var dense = new FeedForward(14336, true, 32, 0, 0, 0, 0, false);
+        var experts = new FeedForward(0, true, 0, 128, 8, 768, 0, false);
+        var attention = new Attention(32, 8, 128, false, false, 0, 0, null);
+        var windows = new Attention(32, 8, 128, false, false, 128, 16, null);
         return LlmSpecBuilder.builder()
                 .name(llm)
                 .numLayers(32)

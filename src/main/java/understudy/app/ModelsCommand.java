@@ -77,15 +77,19 @@ final class ModelsCommand extends ConsoleCommand {
                 Tables.numbers("published", m -> decimal(m.paramsBillion())),
                 Tables.counts("layers", m -> m.spec().numLayers()),
                 Tables.decimals("KV bytes/token", "%.0f", m -> m.spec().kvBytesPerTokenPerRank(1, 2)),
-                Tables.words("KV groups", m -> kvGroups(m.spec().layerGroups())),
+                Tables.words("KV groups", m -> kvGroups(m.spec())),
                 Tables.words("experts", m -> experts(m.spec())),
                 Tables.words("status", m -> m.status().name().toLowerCase(Locale.ROOT)),
                 Tables.words("source", LlmFile::source));
         return Tables.text(models, columns);
     }
 
-    private static String kvGroups(LlmSpec.LayerGroups groups) {
-        return groups.numWindow() == 0 ? "" : groups.numFull() + " full, " + groups.numWindow() + " window";
+    private static String kvGroups(LlmSpec llm) {
+        var groups = llm.layerGroups();
+        return groups.numPartial() == 0
+                ? ""
+                : groups.numFull() + " full, " + groups.numPartial()
+                        + (llm.linearAttention() == null ? " window" : " state");
     }
 
     private static String covered(Coverage wanted) {

@@ -29,6 +29,10 @@ public final class EngineSizes {
     private static final List<String> ONLY_FOR_ONE_GROUP =
             List.of("sessions", "promote-full-blocks", "cache-generated-blocks");
 
+    private static final String NEEDED_FOR_GROUPS =
+            "engine.kind = vllm, no tiers, no groups with roles, and the defaults of engine.full-hit and kv-cache."
+                    + String.join(", ", ONLY_FOR_ONE_GROUP);
+
     private static final int MAX_SEQS = 1_000_000;
     private static final int MIN_MODEL_LEN = 2;
 
@@ -64,7 +68,7 @@ public final class EngineSizes {
         this.kvCache = kvCache;
         this.hardware = hardware;
         this.prefixUnit = prefixUnit;
-        blockSize = kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE);
+        blockSize = hardware.blockSize(kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE));
         chunksPrefills = engine.bool("enable-chunked-prefill");
         mode = mode(engine);
         givenSeqs = engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS);
@@ -82,13 +86,20 @@ public final class EngineSizes {
         var entries = kvCache.sections(GROUPS);
         if (entries.isEmpty()) {
             boolean isOff = engine.bool("disable-hybrid-kv-cache-manager");
-            return isOff || !isPlain ? List.of() : hardware.kvGroups(blockSize);
+            if (!isOff && isPlain) {
+                return hardware.kvGroups(blockSize);
+            }
+            var model = hardware.model();
+            if (model != null && model.linearAttention() != null) {
+                throw engine.unusable(
+                        "kind",
+                        "but the states of " + model.name() + " are KV cache groups, which need engine."
+                                + "disable-hybrid-kv-cache-manager = false, " + NEEDED_FOR_GROUPS);
+            }
+            return List.of();
         }
         if (!isPlain) {
-            throw kvCache.unusable(
-                    GROUPS,
-                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of"
-                            + " engine.full-hit and kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
+            throw kvCache.unusable(GROUPS, "which need " + NEEDED_FOR_GROUPS);
         }
         if (givenBlocks.isEmpty()) {
             throw kvCache.unusable(GROUPS, "with which kv-cache.num-gpu-blocks must be given");

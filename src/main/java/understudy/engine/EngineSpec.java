@@ -1,6 +1,7 @@
 package understudy.engine;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +98,11 @@ public interface EngineSpec {
         values.put("engine.max-model-len", kvCache().maxModelLen());
         values.put("kv-cache.num-gpu-blocks", kvCache().numGpuBlocks());
         return values;
+    }
+
+    /** Returns what the engine does, and is left out here, with the settings and the model that it has; a line each. */
+    default List<String> warnings() {
+        return List.of();
     }
 
     /** Returns the settings that {@code /server_info} shows of the engine, by section, under the family's own names. */

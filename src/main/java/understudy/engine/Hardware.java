@@ -45,6 +45,12 @@ public interface Hardware {
     /** Returns the longest sequence that the model was made for. */
     int defaultMaxModelLen();
 
+    /**
+     * Returns the tokens per block: as many as are asked for, or more if layers with states share the blocks, since a block
+     * holds a whole state.
+     */
+    int blockSize(int least);
+
     /** Returns the KV cache groups of a model whose layers do not all need everything; none for others. */
     List<KvGroup> kvGroups(int blockSize);
 
@@ -62,12 +68,19 @@ public interface Hardware {
      * @param blockSize tokens per block
      * @param hasGroups whether layers of a kind share blocks
      * @param adapterBytes slots of LoRA adapters on one GPU
+     * @param stateBytes states on one GPU that have memory of their own
      * @param staticShare share of the memory that is for weights and blocks alone; 0 if what they leave to others follows
      *     from {@code reservedTokens} and {@code kv-cache.gpu-memory-utilization}
      * @param keys settings by which a family's users change it
      */
     record KvRoom(
-            int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes, double staticShare, Keys keys) {
+            int reservedTokens,
+            int blockSize,
+            boolean hasGroups,
+            double adapterBytes,
+            double stateBytes,
+            double staticShare,
+            Keys keys) {
         /**
          * Settings by which users change it.
          *
@@ -83,7 +96,7 @@ public interface Hardware {
 
         /** Creates a room beside which activations of a step need theirs. */
         public KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes) {
-            this(reservedTokens, blockSize, hasGroups, adapterBytes, 0, Keys.VLLM);
+            this(reservedTokens, blockSize, hasGroups, adapterBytes, 0, 0, Keys.VLLM);
         }
 
         /** Returns whether the number of blocks follows from it. */

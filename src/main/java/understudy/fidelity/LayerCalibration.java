@@ -67,9 +67,9 @@ public final class LayerCalibration {
         int hidden = csv.wholeNumber("n_embd", 1);
         int heads = csv.wholeNumber("n_head", 1);
         var attention = new LlmSpec.Attention(
-                heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), false, 0, 0, null);
+                heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), false, false, 0, 0, null);
         boolean isGated = csv.text("use_gated_mlp").equalsIgnoreCase("true");
-        var feedForward = new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0);
+        var feedForward = new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0, false);
         return LlmSpecBuilder.builder()
                 .name(csv.text("model"))
                 .numLayers(1)

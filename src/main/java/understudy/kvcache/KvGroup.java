@@ -59,11 +59,15 @@ public record KvGroup(Kind kind, int blockSize, int span) {
     public int maxBlocks(int numTokens, int maxTokensInFlight, int maxModelLen) {
         int all = numBlocks(numTokens);
         return switch (kind) {
-            case FULL_ATTENTION, MAMBA -> all;
+            case FULL_ATTENTION -> all;
+            case MAMBA -> Math.min(all, STATES);
             case SLIDING_WINDOW -> Math.min(all, numBlocks(reach(span - 1, maxTokensInFlight, maxModelLen)) + 1);
             case CHUNKED_LOCAL_ATTENTION -> Math.min(all, numBlocks(reach(span, maxTokensInFlight, maxModelLen)));
         };
     }
+
+    /** The running state, and the one that it comes from ({@code MambaSpec.max_memory_usage_bytes}, cache mode align). */
+    private static final int STATES = 2;
 
     private static int reach(int numBefore, int maxTokensInFlight, int maxModelLen) {
         return (int) Math.min((long) numBefore + maxTokensInFlight, maxModelLen);

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
  * Time of the attention kernels of all layers on one GPU of a tensor-parallel group.
  *
  * <p>Decodes read the KV cache, prefill chunks compute pairs of tokens, in tiles of 128. A layer with a sliding window
- * does both for at most the window's tokens. Latent attention has a {@linkplain LatentAttentionTime time of its own}.
+ * does both for at most the window's tokens. Latent attention has a {@linkplain LatentAttentionTime time of its own}, and so
+ * have {@linkplain LinearAttentionTime layers with linear attention}.
  */
 public final class AttentionTime {
     private static final int TILE = 128;
@@ -27,18 +28,18 @@ public final class AttentionTime {
     private final double kvHeads;
     private final double mostKvHeads;
     private final @Nullable LatentAttentionTime latent;
+    private final @Nullable LinearAttentionTime linear;
 
     /** Describes the group of GPUs. */
     public AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
         var attention = llm.attention();
         fit = gpu.attention();
         window = attention.window();
-        numWindowLayers = window > 0 ? attention.numWindowLayers() : 0;
-        numFullLayers = llm.numLayers() - numWindowLayers;
+        numWindowLayers = llm.numWindowLayers();
+        numFullLayers = llm.numAttentionLayers() - numWindowLayers;
         double heads = (double) attention.numHeads() / tensorParallelSize;
         double flopPerMicro = fit.kernel().compute() * gpu.flopPerMicro();
-        microsPerKvToken = bytesPerKvElement
-                * attention.kvElementsPerRank(tensorParallelSize)
+        microsPerKvToken = attention.kvBytesPerRank(tensorParallelSize, bytesPerKvElement)
                 / (fit.kvBandwidth(bytesPerKvElement) * gpu.bytesPerMicro());
         microsPerPair = FLOP_PER_ELEMENT_AND_PAIR * heads * attention.headDim() / flopPerMicro;
         mixedFactor = fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
@@ -51,10 +52,18 @@ public final class AttentionTime {
         latent = attention.latent() == null
                 ? null
                 : new LatentAttentionTime(llm, attention.latent(), gpu, tensorParallelSize, bytesPerKvElement);
+        var linearAttention = llm.linearAttention();
+        linear = linearAttention == null ? null : new LinearAttentionTime(linearAttention, gpu, tensorParallelSize);
     }
 
     /** Returns the time of all layers for a batch. */
     public double micros(BatchShape batch) {
+        double micros = attentionMicros(batch);
+        return linear == null ? micros : micros + linear.micros(batch);
+    }
+
+    /** Returns the time of the layers that attend to earlier tokens. */
+    private double attentionMicros(BatchShape batch) {
         if (latent != null) {
             return numFullLayers * latent.micros(batch);
         }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param fp8Slowdown by how much FP8 products of a number of rows are slower than that, as their kernels go by rows; null if not
  * @param fp4Gemm matrix products in NVFP4; its share of the bandwidth is that of {@code gemm}
  * @param attention attention kernels
+ * @param linearAttention kernels of linear attention
  * @param elementwise norms, activations and the like
  * @param allReduce the exchange between GPUs of a tensor-parallel group
  * @param experts kernels of routed experts
@@ -38,6 +39,7 @@ public record GpuSpec(
         @Nullable KernelTable fp8Slowdown,
         Efficiency fp4Gemm,
         Attention attention,
+        LinearAttention linearAttention,
         Efficiency elementwise,
         AllReduce allReduce,
         Experts experts)
@@ -90,6 +92,18 @@ public record GpuSpec(
             return bytesPerKvElement < 2 ? fp8OverheadMicros : kernel.overheadMicros;
         }
     }
+
+    /**
+     * Efficiency of linear attention (Gated DeltaNet).
+     *
+     * @param chunkOverheadMicros fixed time of all kernels of a layer's prefill chunks, in microseconds
+     * @param microsPerSequentialToken time per token of the longest chunk, as a state goes through one block of tokens after
+     *     the other, in microseconds
+     * @param compute share of the BF16 rate while chunks are computed
+     * @param bandwidth share of the memory bandwidth while decodes read and write their states
+     */
+    public record LinearAttention(
+            double chunkOverheadMicros, double microsPerSequentialToken, double compute, double bandwidth) {}
 
     /**
      * Efficiency of latent attention (MLA).
@@ -227,6 +241,11 @@ public record GpuSpec(
     /** Returns floating-point operations per microsecond at the full BF16 rate. */
     double flopPerMicro() {
         return bf16Tflops * FLOP_PER_MICRO_AND_TFLOPS;
+    }
+
+    /** Returns the arithmetic in FP8, or in BF16 without FP8. */
+    double fp8FlopPerMicro() {
+        return Math.max(fp8Tflops, bf16Tflops) * FLOP_PER_MICRO_AND_TFLOPS;
     }
 
     /** Returns whether there are the figures of a data sheet, which the formulas need. */

@@ -10,10 +10,16 @@ import java.util.Locale;
  * @param weightBytes weights on one GPU
  * @param reserveBytes activations, CUDA graphs and the rest
  * @param loraBytes slots of LoRA adapters on one GPU
+ * @param stateBytes states of linear attention on one GPU that have memory of their own
  * @param bytesPerBlock of one KV block on one GPU
  */
 public record KvCapacity(
-        double budgetBytes, double weightBytes, double reserveBytes, double loraBytes, double bytesPerBlock) {
+        double budgetBytes,
+        double weightBytes,
+        double reserveBytes,
+        double loraBytes,
+        double stateBytes,
+        double bytesPerBlock) {
     private static final double GIB = 1 << 30;
     private static final double RESERVE_GIB = 1.2;
     private static final double GIB_PER_BATCHED_TOKEN = 0.25 / (8192 - 2048);
@@ -45,14 +51,15 @@ public record KvCapacity(
                 llm.weightBytesPerRank(parallelism),
                 reserveGib * GIB,
                 loraBytes,
+                0,
                 blockSize
                         * llm.kvBytesPerTokenPerRank(
                                 layersPerBlock, parallelism.tensorParallelSize(), bytesPerKvElement));
     }
 
-    /** Returns the same GPU, of whose memory a share is for weights and blocks alone. */
-    public KvCapacity ofStaticShare(double share, GpuSpec gpu) {
-        return new KvCapacity(share * gpu.memoryGib() * GIB, weightBytes, 0, 0, bytesPerBlock);
+    /** Returns the same GPU, of whose memory a share is for weights, states and blocks alone. */
+    public KvCapacity ofStaticShare(double share, GpuSpec gpu, double newStateBytes) {
+        return new KvCapacity(share * gpu.memoryGib() * GIB, weightBytes, 0, 0, newStateBytes, bytesPerBlock);
     }
 
     /** Returns the blocks, 0 if not even the weights fit. */
@@ -61,19 +68,24 @@ public record KvCapacity(
     }
 
     private double bytesForBlocks() {
-        return budgetBytes - weightBytes - reserveBytes - loraBytes;
+        return budgetBytes - weightBytes - reserveBytes - loraBytes - stateBytes;
     }
 
     /** Returns the sum in words, per GPU. */
     public String reason() {
         return String.format(
                 Locale.ROOT,
-                "%.2f GiB usable - %.2f GiB weights - %.2f GiB reserve%s = %.2f GiB for blocks of %.0f KiB",
+                "%.2f GiB usable - %.2f GiB weights - %.2f GiB reserve%s%s = %.2f GiB for blocks of %.0f KiB",
                 budgetBytes / GIB,
                 weightBytes / GIB,
                 reserveBytes / GIB,
-                loraBytes == 0 ? "" : String.format(Locale.ROOT, " - %.2f GiB LoRA slots", loraBytes / GIB),
+                unlessNone(" - %.2f GiB LoRA slots", loraBytes),
+                unlessNone(" - %.2f GiB states", stateBytes),
                 bytesForBlocks() / GIB,
                 bytesPerBlock / 1024);
+    }
+
+    private static String unlessNone(String format, double bytes) {
+        return bytes == 0 ? "" : String.format(Locale.ROOT, format, bytes / GIB);
     }
 }

@@ -1,5 +1,6 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
 import understudy.latency.LlmSpec.LatentAttention;
 
 /**
@@ -11,6 +12,9 @@ import understudy.latency.LlmSpec.LatentAttention;
  * kv_b_proj} makes keys and values of their tokens, as many heads as queries have. Compressed vectors of the tokens before
  * a chunk are gathered from the KV cache, decompressed again, attended to by a kernel of its own, and the results merged.
  * Some kernels absorb short chunks, too.
+ *
+ * <p>With an indexer, decodes attend to no more tokens than it chooses; chunks for which it has a choice are absorbed, and
+ * {@linkplain SparseAttentionTime attend to what is chosen}.
  */
 public final class LatentAttentionTime {
     /** Queries, heads times tokens, that the kernels for decodes compute at a time. */
@@ -36,6 +40,7 @@ public final class LatentAttentionTime {
     private final Gemm intoLatent;
     private final Gemm outOfLatent;
     private final Gemm decompression;
+    private final @Nullable SparseAttentionTime sparse;
 
     /** Describes the group of GPUs; the model must have latent attention. */
     public LatentAttentionTime(
@@ -46,7 +51,7 @@ public final class LatentAttentionTime {
         fit = gpu.attention().latent();
         decodes = fit.decodes(bytesPerKvElement);
         heads = (double) llm.attention().numHeads() / tensorParallelSize;
-        double bytes = bytesPerKvElement * (dims.kvRank() + dims.ropeDim());
+        double bytes = dims.vectorBytes(bytesPerKvElement);
         microsPerKvToken = bytes / (decodes.bandwidth() * gpu.bytesPerMicro());
         microsPerRowAndToken = FLOP * (2.0 * dims.kvRank() + dims.ropeDim()) / (decodes.compute() * gpu.flopPerMicro());
         sequenceMicrosPerKvToken = bytes / decodes.sequenceBytesPerMicro();
@@ -58,6 +63,8 @@ public final class LatentAttentionTime {
         intoLatent = Gemm.ofHeads(gpu, heads, dims.kvRank(), dims.nopeDim());
         outOfLatent = Gemm.ofHeads(gpu, heads, dims.valueDim(), dims.kvRank());
         decompression = Gemm.of(gpu, llm.weights(), heads * (dims.nopeDim() + dims.valueDim()), dims.kvRank());
+        var indexer = dims.indexer();
+        sparse = indexer == null ? null : new SparseAttentionTime(indexer, dims, gpu, heads);
     }
 
     /** Returns whether a chunk of so many tokens is absorbed, as decodes are. */
@@ -67,19 +74,37 @@ public final class LatentAttentionTime {
 
     /** Returns the time of a batch. */
     double micros(BatchShape batch) {
-        return absorbedMicros(batch) + decompressedMicros(batch);
+        double micros = absorbedMicros(batch) + decompressedMicros(batch);
+        return sparse == null ? micros : micros + sparse.indexMicros(batch) + sparseMicros(batch, sparse);
+    }
+
+    private boolean isSparse(BatchShape batch, int chunk) {
+        return sparse != null && sparse.chooses(batch.chunkTokens(chunk), batch.chunkContextTokens(chunk));
+    }
+
+    /** Returns the time of the chunks that attend to a part of the tokens before them. */
+    private double sparseMicros(BatchShape batch, SparseAttentionTime time) {
+        double tokens = 0;
+        double micros = 0;
+        for (int i = 0; i < batch.numChunks(); i++) {
+            if (isSparse(batch, i)) {
+                tokens += batch.chunkTokens(i);
+                micros += time.chunkMicros(batch.chunkTokens(i), batch.chunkContextTokens(i));
+            }
+        }
+        return tokens == 0 ? 0 : intoLatent.micros(tokens) + micros + outOfLatent.micros(tokens);
     }
 
     /** Returns the time of decodes and of the chunks that are absorbed with them. */
     private double absorbedMicros(BatchShape batch) {
         int numDecodes = batch.numDecodes();
         double tokens = (double) batch.numTokens() - batch.numPrefillTokens();
-        double kvTokens = batch.decodeKvTokens();
+        double kvTokens = sparse == null ? batch.decodeKvTokens() : batch.decodeKvTokensWithin(sparse.topK());
         double rowsAndTokens = numDecodes == 0 ? 0 : kvTokens * rows(tokens / numDecodes);
         double sequence = numDecodes == 0 ? 0 : kvTokens / numDecodes * sequenceMicrosPerKvToken;
         for (int i = 0; i < batch.numChunks(); i++) {
             int chunk = batch.chunkTokens(i);
-            if (absorbs(chunk)) {
+            if (absorbs(chunk) && !isSparse(batch, i)) {
                 tokens += chunk;
                 kvTokens += chunk + batch.chunkContextTokens(i);
                 rowsAndTokens += rows(chunk) * (batch.chunkContextTokens(i) + chunk / 2.0);
@@ -107,7 +132,7 @@ public final class LatentAttentionTime {
         for (int i = 0; i < batch.numChunks(); i++) {
             int chunk = batch.chunkTokens(i);
             int context = batch.chunkContextTokens(i);
-            if (!absorbs(chunk)) {
+            if (!absorbs(chunk) && !isSparse(batch, i)) {
                 tokens += chunk;
                 contextTokens += context;
                 mergedTokens += context > 0 ? chunk : 0;
@@ -145,7 +170,7 @@ public final class LatentAttentionTime {
      */
     public double copyMicros(double chunkTokens, double contextTokens) {
         double rounds = Math.ceil(contextTokens / WORKSPACE_TOKENS);
-        double gathered = contextTokens * (dims.kvRank() + dims.ropeDim()) * (bytesPerKvElement + BYTES);
+        double gathered = contextTokens * (dims.vectorBytes(bytesPerKvElement) + dims.vectorBytes(BYTES));
         // Two results are read and one is written.
         double merged = 3 * BYTES * rounds * chunkTokens * heads * dims.valueDim();
         return elementwiseMicros(gathered)

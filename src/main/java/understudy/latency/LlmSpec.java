@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param vocabSize {@code vocab_size}
  * @param tiesEmbeddings whether embedding and head are one matrix
  * @param maxPositionEmbeddings longest sequence in tokens that it was made for
- * @param attention the attention of every layer
+ * @param attention the attention of every layer without linear attention
+ * @param linearAttention that of the layers that have it in place of attention; null if none has
  * @param feedForward the rest of every layer
  * @param weights format of the matrices of attention and of dense layers
  * @param expertWeights format of the matrices of experts
@@ -27,6 +28,7 @@ public record LlmSpec(
         boolean tiesEmbeddings,
         int maxPositionEmbeddings,
         Attention attention,
+        @Nullable LinearAttention linearAttention,
         FeedForward feedForward,
         WeightFormat weights,
         WeightFormat expertWeights)
@@ -39,6 +41,7 @@ public record LlmSpec(
      * @param numKvHeads key and value heads
      * @param headDim elements per head, which need not be {@code hiddenSize / numHeads}
      * @param hasQkNorm whether queries and keys are normalized per head
+     * @param hasOutputGate whether what heads return is multiplied by a gate, which the query projection makes, too
      * @param window tokens that a token of a sliding-window layer attends to, itself included; 0 without such layers
      * @param numWindowLayers how many layers have the window
      * @param latent compressed keys and values (DeepSeek's MLA), or null
@@ -48,12 +51,18 @@ public record LlmSpec(
             int numKvHeads,
             int headDim,
             boolean hasQkNorm,
+            boolean hasOutputGate,
             int window,
             int numWindowLayers,
             @Nullable LatentAttention latent) {
 
         private Attention withWindowLayers(int count) {
-            return new Attention(numHeads, numKvHeads, headDim, hasQkNorm, window, count, latent);
+            return new Attention(numHeads, numKvHeads, headDim, hasQkNorm, hasOutputGate, window, count, latent);
+        }
+
+        /** Returns what the projection of queries makes for each head: a query, and a gate if there is one. */
+        public int numQueryOutputs() {
+            return hasOutputGate ? 2 : 1;
         }
 
         /** Returns the weights of one layer's projections. */
@@ -61,15 +70,15 @@ public record LlmSpec(
             if (latent != null) {
                 return latent.numParams(hiddenSize, numHeads);
             }
-            long qkv = hiddenSize * (numHeads + 2L * numKvHeads) * headDim;
+            long qkv = hiddenSize * ((long) numQueryOutputs() * numHeads + 2L * numKvHeads) * headDim;
             return qkv + (long) numHeads * headDim * hiddenSize + (hasQkNorm ? 2L * headDim : 0);
         }
 
-        /** Returns the elements that a token leaves in the cache of one layer on one of several GPUs. */
-        double kvElementsPerRank(int tensorParallelSize) {
+        /** Returns the bytes that a token leaves in the cache of one layer on one of several GPUs. */
+        public double kvBytesPerRank(int tensorParallelSize, double bytesPerElement) {
             return latent != null
-                    ? latent.kvRank + latent.ropeDim
-                    : 2.0 * headDim * Math.max((double) numKvHeads / tensorParallelSize, 1);
+                    ? latent.kvBytes(bytesPerElement)
+                    : bytesPerElement * 2.0 * headDim * Math.max((double) numKvHeads / tensorParallelSize, 1);
         }
     }
 
@@ -81,8 +90,28 @@ public record LlmSpec(
      * @param ropeDim elements of a head that carry the position
      * @param nopeDim elements of a head that do not
      * @param valueDim elements of a value head
+     * @param indexer what chooses the tokens that are attended to (DeepSeek's sparse attention), or null if all are
      */
-    public record LatentAttention(int queryRank, int kvRank, int ropeDim, int nopeDim, int valueDim) {
+    public record LatentAttention(
+            int queryRank,
+            int kvRank,
+            int ropeDim,
+            int nopeDim,
+            int valueDim,
+            @Nullable Indexer indexer) {
+
+        /** Returns the bytes of a compressed token in the cache of one layer. */
+        double vectorBytes(double bytesPerElement) {
+            // In FP8 there is a scale for each so many elements, and the position stays in BF16.
+            return indexer != null && bytesPerElement < 2
+                    ? kvRank + (double) Indexer.SCALE_BYTES * kvRank / Indexer.SCALE_BLOCK + 2.0 * ropeDim
+                    : bytesPerElement * (kvRank + ropeDim);
+        }
+
+        /** Returns the same with what the indexer keeps. */
+        private double kvBytes(double bytesPerElement) {
+            return vectorBytes(bytesPerElement) + (indexer == null ? 0 : indexer.keyBytes());
+        }
 
         /** Returns the weights of the query projections. */
         private long queryParams(long hiddenSize, long numHeads) {
@@ -96,7 +125,93 @@ public record LlmSpec(
             return queryParams(hiddenSize, numHeads)
                     + hiddenSize * (kvRank + ropeDim)
                     + kvRank * numHeads * (nopeDim + valueDim)
-                    + numHeads * valueDim * hiddenSize;
+                    + numHeads * valueDim * hiddenSize
+                    + (indexer == null ? 0 : indexer.numParams(hiddenSize, queryRank));
+        }
+    }
+
+    /**
+     * Indexer of DeepSeek's sparse attention (<a href="https://arxiv.org/abs/2512.02556">DeepSeek-V3.2</a>), which is the
+     * same on every GPU: a token's queries, made of its compressed query, are weighed against one key of each earlier token,
+     * and the tokens that come out highest are attended to.
+     *
+     * @param numHeads {@code index_n_heads}
+     * @param headDim {@code index_head_dim}
+     * @param topK {@code index_topk}, the most tokens that are attended to
+     */
+    public record Indexer(int numHeads, int headDim, int topK) {
+        private static final int SCALE_BYTES = 4;
+        private static final int SCALE_BLOCK = 128;
+
+        /** Returns the bytes of a token's key, which is kept in FP8 with a scale for each 128 elements. */
+        double keyBytes() {
+            return headDim + (double) SCALE_BYTES * headDim / SCALE_BLOCK;
+        }
+
+        private long numParams(long hiddenSize, int queryRank) {
+            return (long) queryRank * numHeads * headDim + hiddenSize * (headDim + numHeads);
+        }
+    }
+
+    /**
+     * Linear attention with a state in place of a KV cache (<a href="https://arxiv.org/abs/2412.06464">Gated DeltaNet</a>):
+     * queries, keys and values go through a short convolution, then each token changes a matrix for each value head.
+     *
+     * @param numLayers layers that have it, in place of attention
+     * @param numKeyHeads {@code linear_num_key_heads}, of queries as of keys
+     * @param numValueHeads {@code linear_num_value_heads}
+     * @param keyHeadDim {@code linear_key_head_dim}
+     * @param valueHeadDim {@code linear_value_head_dim}
+     * @param convWidth {@code linear_conv_kernel_dim}, tokens that the convolution sees
+     * @param bytesPerStateElement of the matrices, 4 or 2; what the convolution keeps takes 2
+     */
+    public record LinearAttention(
+            int numLayers,
+            int numKeyHeads,
+            int numValueHeads,
+            int keyHeadDim,
+            int valueHeadDim,
+            int convWidth,
+            double bytesPerStateElement) {
+
+        private LinearAttention withLayers(int count) {
+            return new LinearAttention(
+                    count, numKeyHeads, numValueHeads, keyHeadDim, valueHeadDim, convWidth, bytesPerStateElement);
+        }
+
+        /** Returns the same with matrices of another format. */
+        public LinearAttention withBytesPerStateElement(double bytes) {
+            return new LinearAttention(
+                    numLayers, numKeyHeads, numValueHeads, keyHeadDim, valueHeadDim, convWidth, bytes);
+        }
+
+        /** Returns the elements of a token's values, as many as its gate has. */
+        public int valueSize() {
+            return numValueHeads * valueHeadDim;
+        }
+
+        /** Returns the elements of a token that go through the convolution: its query, key and values. */
+        public int convSize() {
+            return 2 * numKeyHeads * keyHeadDim + valueSize();
+        }
+
+        /** Returns the bytes of all matrices of a sequence in one layer. */
+        double matrixBytes() {
+            return bytesPerStateElement * keyHeadDim * valueSize();
+        }
+
+        /** Returns the bytes that a sequence keeps in one layer on one of several GPUs. */
+        public double stateBytesPerRank(int tensorParallelSize) {
+            return (matrixBytes() + 2.0 * (convWidth - 1) * convSize()) / tensorParallelSize;
+        }
+
+        private long numParams(long hiddenSize) {
+            return hiddenSize * (convSize() + 2L * valueSize()) + (long) convWidth * convSize() + valueHeadDim;
+        }
+
+        /** Returns the weights that are not quantized: those that make each value head's decay and strength. */
+        private long numGateParams(long hiddenSize) {
+            return 2L * numValueHeads * (hiddenSize + 1);
         }
     }
 
@@ -110,6 +225,7 @@ public record LlmSpec(
      * @param numExpertsPerToken how many of them compute a token
      * @param expertSize inner width of an expert
      * @param sharedExpertSize inner width of all experts together that compute every token, 0 without
+     * @param gatesSharedExpert whether what those return is multiplied by a number that the token makes
      */
     public record FeedForward(
             int intermediateSize,
@@ -118,11 +234,19 @@ public record LlmSpec(
             int numExperts,
             int numExpertsPerToken,
             int expertSize,
-            int sharedExpertSize) {
+            int sharedExpertSize,
+            boolean gatesSharedExpert) {
 
         private FeedForward withDenseLayers(int count) {
             return new FeedForward(
-                    intermediateSize, isGated, count, numExperts, numExpertsPerToken, expertSize, sharedExpertSize);
+                    intermediateSize,
+                    isGated,
+                    count,
+                    numExperts,
+                    numExpertsPerToken,
+                    expertSize,
+                    sharedExpertSize,
+                    gatesSharedExpert);
         }
 
         /** Returns the matrices that lead to the inner width, with the gate. */
@@ -164,6 +288,10 @@ public record LlmSpec(
                 .vocabSize(newVocabSize)
                 .tiesEmbeddings(true)
                 .attention(attention.withWindowLayers(attention.numWindowLayers * count / numLayers))
+                .linearAttention(
+                        linearAttention == null
+                                ? null
+                                : linearAttention.withLayers(linearAttention.numLayers * count / numLayers))
                 .feedForward(feedForward.withDenseLayers(feedForward.numDenseLayers * count / numLayers))
                 .build();
     }
@@ -171,6 +299,22 @@ public record LlmSpec(
     /** Returns the layers with experts. */
     public int numMoeLayers() {
         return numLayers - feedForward.numDenseLayers;
+    }
+
+    /** Returns the layers that attend to earlier tokens, and have a KV cache. */
+    public int numAttentionLayers() {
+        return numLayers - numLinearLayers();
+    }
+
+    private int numLinearLayers() {
+        return linearAttention == null ? 0 : linearAttention.numLayers;
+    }
+
+    /** Returns the bytes of the states that a sequence has on one of several GPUs, all layers together. */
+    public double stateBytesPerRank(int tensorParallelSize) {
+        return linearAttention == null
+                ? 0
+                : linearAttention.numLayers * linearAttention.stateBytesPerRank(tensorParallelSize);
     }
 
     /** Returns the number of weights, all experts included. */
@@ -194,40 +338,49 @@ public record LlmSpec(
     }
 
     /**
-     * KV cache groups of a model: layers with and without a window share no blocks (vLLM {@code kv_cache_utils.py}).
+     * KV cache groups of a model: layers that attend to everything share no blocks with the others (vLLM {@code
+     * kv_cache_utils.py}).
      *
      * @param size layers of a group; the last of a kind may have fewer, and takes as much memory
-     * @param numWindow groups of layers with a window
+     * @param numPartial groups of layers with a window, or with states
      * @param numFull groups of the others
      */
-    public record LayerGroups(int size, int numWindow, int numFull) {
+    public record LayerGroups(int size, int numPartial, int numFull) {
 
-        static LayerGroups of(int numWindowLayers, int numFullLayers) {
-            int fewest = Math.min(numWindowLayers, numFullLayers);
-            int most = Math.max(numWindowLayers, numFullLayers);
+        static LayerGroups of(int numPartialLayers, int numFullLayers) {
+            int fewest = Math.min(numPartialLayers, numFullLayers);
+            int most = Math.max(numPartialLayers, numFullLayers);
             int size = fewest == 0 || most < 1.5 * fewest ? most : fewest;
-            return new LayerGroups(size, (numWindowLayers + size - 1) / size, (numFullLayers + size - 1) / size);
+            return new LayerGroups(size, (numPartialLayers + size - 1) / size, (numFullLayers + size - 1) / size);
         }
     }
 
     /** Returns how vLLM groups the layers. */
     public LayerGroups layerGroups() {
-        int numWindowLayers = attention.window > 0 ? attention.numWindowLayers : 0;
-        return LayerGroups.of(numWindowLayers, numLayers - numWindowLayers);
+        int numPartialLayers = linearAttention != null ? numLinearLayers() : numWindowLayers();
+        return LayerGroups.of(numPartialLayers, numLayers - numPartialLayers);
+    }
+
+    /** Returns the layers with a window. */
+    public int numWindowLayers() {
+        return attention.window > 0 ? attention.numWindowLayers : 0;
     }
 
     /** Returns the bytes that a token takes in the KV cache of one of several GPUs, all layers together. */
     public double kvBytesPerTokenPerRank(int tensorParallelSize, double bytesPerElement) {
-        return kvBytesPerTokenPerRank(numLayers, tensorParallelSize, bytesPerElement);
+        return kvBytesPerTokenPerRank(numAttentionLayers(), tensorParallelSize, bytesPerElement);
     }
 
     /** Returns the same for some of the layers. */
     double kvBytesPerTokenPerRank(int layers, int tensorParallelSize, double bytesPerElement) {
-        return layers * attention.kvElementsPerRank(tensorParallelSize) * bytesPerElement;
+        return layers * attention.kvBytesPerRank(tensorParallelSize, bytesPerElement);
     }
 
     private double quantizableParams() {
-        return (double) numLayers * attention.numParams(hiddenSize)
+        return (double) numAttentionLayers() * attention.numParams(hiddenSize)
+                + (linearAttention == null
+                        ? 0
+                        : (double) linearAttention.numLayers * linearAttention.numParams(hiddenSize))
                 + feedForward.denseParams(hiddenSize, numMoeLayers());
     }
 
@@ -235,10 +388,14 @@ public record LlmSpec(
         return (double) numMoeLayers() * feedForward.expertParams(hiddenSize);
     }
 
-    /** Embedding, head, norms and routers. */
+    /** Embedding, head, norms, routers, and what makes the gates of linear attention. */
     private double unquantizedParams() {
         double embeddings = (tiesEmbeddings ? 1.0 : 2.0) * vocabSize * hiddenSize;
         double norms = (2.0 * numLayers + 1) * hiddenSize;
-        return embeddings + norms + (double) numMoeLayers() * feedForward.numExperts * hiddenSize;
+        double gates = linearAttention == null
+                ? 0
+                : (double) linearAttention.numLayers * linearAttention.numGateParams(hiddenSize);
+        int routers = feedForward.numExperts + (feedForward.gatesSharedExpert ? 1 : 0);
+        return embeddings + norms + gates + (double) numMoeLayers() * routers * hiddenSize;
     }
 }

@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Parallelism of a model over GPUs, as vLLM has it: each data-parallel rank is a replica with attention and dense layers of
  * its own, spread over its tensor-parallel GPUs; experts are spread over the GPUs of all ranks together.
@@ -36,6 +38,7 @@ public record Parallelism(
     public boolean canShare(LlmSpec llm) {
         return llm.attention().numHeads() % tensorParallelSize == 0
                 && sharesKvHeadsEvenly(llm.attention())
+                && sharesStatesEvenly(llm.linearAttention())
                 && sharesExpertsEvenly(llm.feedForward());
     }
 
@@ -43,6 +46,11 @@ public record Parallelism(
     public boolean sharesKvHeadsEvenly(LlmSpec.Attention attention) {
         int numKvHeads = attention.numKvHeads();
         return numKvHeads % tensorParallelSize == 0 || tensorParallelSize % numKvHeads == 0;
+    }
+
+    /** Returns whether every GPU has as many key heads of linear attention, if there is one. */
+    public boolean sharesStatesEvenly(LlmSpec.@Nullable LinearAttention linear) {
+        return linear == null || linear.numKeyHeads() % tensorParallelSize == 0;
     }
 
     /** Returns whether every GPU gets as much of the experts as any other; whole experts need not come out even. */

@@ -37,6 +37,11 @@ public record Deployment(
     private static final int MAX_PARALLEL_SIZE = 1024;
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
     private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
+    private static final String STATE_DTYPE = "mamba-ssm-cache-dtype";
+
+    /** Tokens of which an attention kernel's blocks are multiples. */
+    private static final int KERNEL_BLOCK = 16;
+
     private static final String ENABLE_EXPERT_PARALLEL = "enable-expert-parallel";
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
     private static final double LARGE_GPU_GIB = 160;
@@ -62,9 +67,18 @@ public record Deployment(
         FP8_E5M2
     }
 
+    private enum StateDtype {
+        AUTO,
+        FLOAT32,
+        FLOAT16,
+        BFLOAT16
+    }
+
     /** Reads the hardware from both sections. */
     static Deployment read(Section latency, Section kvCache) {
-        var llm = latency.text(LLM).isEmpty() ? null : withDtype(LlmFile.find(latency, LLM), latency);
+        var llm = latency.text(LLM).isEmpty()
+                ? null
+                : withStateDtype(withDtype(LlmFile.find(latency, LLM), latency), kvCache);
         var gpu = latency.text(GPU).isEmpty() ? null : GpuFile.find(latency, GPU);
         var parallelism = parallelism(latency);
         if (llm != null) {
@@ -81,9 +95,9 @@ public record Deployment(
         if (stages > 1 && deployment.lockstepSize() > 1) {
             throw latency.unusable(PIPELINE_PARALLEL_SIZE, "but ranks that step together are one stage each");
         }
-        if (stages > deployment.numLayers()) {
-            throw latency.unusable(
-                    PIPELINE_PARALLEL_SIZE, "but there are " + deployment.numLayers() + " layers to share");
+        int numLayers = llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
+        if (stages > numLayers) {
+            throw latency.unusable(PIPELINE_PARALLEL_SIZE, "but there are " + numLayers + " layers to share");
         }
         return deployment;
     }
@@ -110,6 +124,13 @@ public record Deployment(
                     "but the " + attention.numKvHeads()
                             + " KV heads must divide evenly among the GPUs, or the GPUs among them");
         }
+        var linear = llm.linearAttention();
+        if (linear != null && !parallelism.sharesStatesEvenly(linear)) {
+            throw latency.unusable(
+                    TENSOR_PARALLEL_SIZE,
+                    "but the " + linear.numKeyHeads()
+                            + " key heads of linear attention must divide evenly among the GPUs");
+        }
         if (!parallelism.sharesExpertsEvenly(llm.feedForward())) {
             throw latency.unusable(
                     ENABLE_EXPERT_PARALLEL,
@@ -124,12 +145,18 @@ public record Deployment(
         boolean isAsStored = latency.text("dtype").equals("auto");
         var served = isAsStored ? spec : spec.withAllWeights(weights);
         boolean usesMarlin = served.expertWeights() == WeightFormat.MXFP4 && latency.bool("mxfp4-use-marlin");
-        return new LlmFile(
-                usesMarlin ? served.withExpertWeights(WeightFormat.MXFP4_MARLIN) : served,
-                file.status(),
-                file.paramsBillion(),
-                file.hasLoraEmbeddings(),
-                file.source());
+        return file.withSpec(usesMarlin ? served.withExpertWeights(WeightFormat.MXFP4_MARLIN) : served);
+    }
+
+    /** A model says in which format it keeps states, unless the server is told otherwise. */
+    private static LlmFile withStateDtype(LlmFile file, Section kvCache) {
+        var linear = file.spec().linearAttention();
+        var dtype = kvCache.choice(STATE_DTYPE, StateDtype.class);
+        return linear == null || dtype == StateDtype.AUTO
+                ? file
+                : file.withSpec(file.spec()
+                        .withLinearAttention(linear.withBytesPerStateElement(
+                                dtype == StateDtype.FLOAT32 ? Float.BYTES : Short.BYTES)));
     }
 
     /** Returns the device from which the time of a step follows. */
@@ -202,18 +229,32 @@ public record Deployment(
         return llm == null ? DEFAULT_MAX_MODEL_LEN : llm.spec().maxPositionEmbeddings();
     }
 
+    /** As vLLM's {@code HybridAttentionMambaModelConfig} has it. */
+    @Override
+    public int blockSize(int least) {
+        var linear = llm == null ? null : llm.spec().linearAttention();
+        if (llm == null || linear == null) {
+            return least;
+        }
+        double kvBytes = llm.spec().attention().kvBytesPerRank(tensorParallelSize(), bytesPerKvElement);
+        double tokens = linear.stateBytesPerRank(tensorParallelSize()) / kvBytes;
+        return Math.max(least, KERNEL_BLOCK * (int) Math.ceil(tokens / KERNEL_BLOCK));
+    }
+
     /**
-     * Returns the KV cache groups of a model whose layers do not all need everything; none for others. Those with a window
-     * come first, as in the models that have them.
+     * Returns the KV cache groups of a model whose layers do not all need everything; none for others. Those with a window,
+     * or with states, come first, as in the models that have them.
      */
     @Override
     public List<KvGroup> kvGroups(int blockSize) {
         var groups = new ArrayList<KvGroup>();
-        if (llm != null && llm.spec().layerGroups().numWindow() > 0) {
+        if (llm != null && llm.spec().layerGroups().numPartial() > 0) {
             var layers = llm.spec().layerGroups();
             int window = llm.spec().attention().window();
-            groups.addAll(Collections.nCopies(
-                    layers.numWindow(), new KvGroup(KvGroup.Kind.SLIDING_WINDOW, blockSize, window)));
+            var partial = llm.spec().linearAttention() == null
+                    ? new KvGroup(KvGroup.Kind.SLIDING_WINDOW, blockSize, window)
+                    : new KvGroup(KvGroup.Kind.MAMBA, blockSize, 0);
+            groups.addAll(Collections.nCopies(layers.numPartial(), partial));
             groups.addAll(
                     Collections.nCopies(layers.numFull(), new KvGroup(KvGroup.Kind.FULL_ATTENTION, blockSize, 0)));
         }
@@ -289,7 +330,7 @@ public record Deployment(
 
     /** Returns how many layers have a KV cache. */
     int numLayers() {
-        return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
+        return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numAttentionLayers();
     }
 
     /** Returns the model and the GPUs of a replica in words. */

@@ -85,6 +85,7 @@ public record GpuFile(
                         attention.wholeNumber("multiprocessors", 0, (int) MAX),
                         attention.nanos("per-decoded-kv-head") / MICRO,
                         latent(attention)))
+                .linearAttention(linearAttention(file.section("linear-attention")))
                 .elementwise(new Efficiency(
                         1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))))
                 .allReduce(new GpuSpec.AllReduce(
@@ -118,6 +119,14 @@ public record GpuFile(
 
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
+    }
+
+    private static GpuSpec.LinearAttention linearAttention(Section linear) {
+        return new GpuSpec.LinearAttention(
+                overhead(linear),
+                linear.nanos("per-chunk-token") / MICRO,
+                linear.positive("compute-efficiency"),
+                bandwidth(linear));
     }
 
     private static GpuSpec.Latent latent(Section attention) {

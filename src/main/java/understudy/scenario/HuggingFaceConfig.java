@@ -9,9 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import understudy.json.Jackson;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.LinearAttention;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.ScenarioException;
@@ -48,7 +51,19 @@ final class HuggingFaceConfig {
             "starcoder2",
             "nemotron");
     private static final Set<String> QK_NORM = Set.of(
-            "qwen3", "qwen3_moe", "qwen3_vl_text", "qwen3_vl_moe_text", "gemma3", "gemma3_text", "olmo2", "olmoe");
+            "qwen3",
+            "qwen3_moe",
+            "qwen3_vl_text",
+            "qwen3_vl_moe_text",
+            "qwen3_next",
+            "qwen3_5_text",
+            "qwen3_5_moe_text",
+            "gemma3",
+            "gemma3_text",
+            "olmo2",
+            "olmoe");
+    private static final Set<String> SHARED_EXPERT_GATE = Set.of("qwen2_moe", "qwen3_next", "qwen3_5_moe_text");
+    private static final Set<String> OUTPUT_GATE = Set.of("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text");
     private static final Set<String> TIED = Set.of("gpt2", "gemma", "gemma2", "gemma3", "gemma3_text", "opt", "bloom");
 
     /** Families whose classes in vLLM have {@code embedding_modules}; Mistral and Qwen have none. */
@@ -116,6 +131,7 @@ final class HuggingFaceConfig {
                 .tiesEmbeddings(json.bool("tie_word_embeddings", TIED.contains(family)))
                 .maxPositionEmbeddings(json.number(131_072, "max_position_embeddings", "n_positions", "max_seq_len"))
                 .attention(attention())
+                .linearAttention(linearAttention())
                 .feedForward(feedForward)
                 .weights(isForExperts ? WeightFormat.BF16 : quantized)
                 .expertWeights(quantized)
@@ -135,6 +151,7 @@ final class HuggingFaceConfig {
                 kvHeads,
                 headDim(heads),
                 json.bool("use_qk_norm", json.bool("qk_layernorm", QK_NORM.contains(family))),
+                json.bool("attn_output_gate", OUTPUT_GATE.contains(family)),
                 window,
                 window == 0 ? 0 : numWindowLayers(),
                 kvRank == 0 ? null : latent(kvRank));
@@ -169,14 +186,46 @@ final class HuggingFaceConfig {
                 kvRank,
                 json.positive("qk_rope_head_dim"),
                 json.positive("qk_nope_head_dim"),
-                json.positive("v_head_dim"));
+                json.positive("v_head_dim"),
+                indexer());
+    }
+
+    private @Nullable Indexer indexer() {
+        int topK = json.number(0, "index_topk");
+        return topK == 0 ? null : new Indexer(json.positive("index_n_heads"), json.positive("index_head_dim"), topK);
+    }
+
+    private @Nullable LinearAttention linearAttention() {
+        int valueHeads = json.number(0, "linear_num_value_heads");
+        int count = valueHeads == 0 ? 0 : numLinearLayers();
+        boolean isFloat = json.text("mamba_ssm_dtype").equals("float32");
+        return count == 0
+                ? null
+                : new LinearAttention(
+                        count,
+                        json.positive("linear_num_key_heads"),
+                        valueHeads,
+                        json.positive("linear_key_head_dim"),
+                        json.positive("linear_value_head_dim"),
+                        json.positive("linear_conv_kernel_dim"),
+                        isFloat ? Float.BYTES : Short.BYTES);
+    }
+
+    private int numLinearLayers() {
+        int named = json.count("layer_types", "linear_attention");
+        int interval = Math.max(1, json.number(4, "full_attention_interval"));
+        int count = named >= 0 ? named : numLayers - numLayers / interval;
+        if (count >= numLayers) {
+            throw json.problem("none of the " + numLayers + " layers has full_attention");
+        }
+        return count;
     }
 
     private LlmSpec.FeedForward feedForward() {
         int experts = json.number(0, "num_local_experts", "num_experts", "n_routed_experts");
         boolean isGated = !UNGATED.contains(family);
         if (experts < 2) {
-            return new LlmSpec.FeedForward(denseSize(), isGated, numLayers, 0, 0, 0, 0);
+            return new LlmSpec.FeedForward(denseSize(), isGated, numLayers, 0, 0, 0, 0, false);
         }
         int size = json.number(0, "moe_intermediate_size", "expert_intermediate_size");
         int expertSize = size == 0 ? json.positive("intermediate_size") : size;
@@ -186,7 +235,14 @@ final class HuggingFaceConfig {
                 "shared_expert_intermediate_size");
         int perToken = json.positive("num_experts_per_tok", "num_experts_per_token", "moe_topk");
         return new LlmSpec.FeedForward(
-                dense == 0 ? 0 : denseSize(), isGated, dense, experts, Math.min(perToken, experts), expertSize, shared);
+                dense == 0 ? 0 : denseSize(),
+                isGated,
+                dense,
+                experts,
+                Math.min(perToken, experts),
+                expertSize,
+                shared,
+                shared > 0 && SHARED_EXPERT_GATE.contains(family));
     }
 
     private int numDenseLayers() {

@@ -47,8 +47,11 @@ record KvMemory(Deployment deployment, KvRoom room) {
                 deployment.gpuMemoryUtilization(),
                 room.reservedTokens(),
                 room.blockSize(),
-                room.hasGroups() ? stage.layerGroups().size() : stage.numLayers(),
+                room.hasGroups() ? stage.layerGroups().size() : stage.numAttentionLayers(),
                 room.adapterBytes());
-        return Optional.of(room.staticShare() > 0 ? capacity.ofStaticShare(room.staticShare(), gpu.spec()) : capacity);
+        return Optional.of(
+                room.staticShare() > 0
+                        ? capacity.ofStaticShare(room.staticShare(), gpu.spec(), room.stateBytes())
+                        : capacity);
     }
 }

@@ -1,8 +1,11 @@
 package understudy.scenario;
 
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.LinearAttention;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.Section;
@@ -36,6 +39,11 @@ public record LlmFile(
         NVFP4
     }
 
+    /** Returns the same source of other dimensions. */
+    LlmFile withSpec(LlmSpec other) {
+        return new LlmFile(other, status, paramsBillion, hasLoraEmbeddings, source);
+    }
+
     /** Finds the model that {@code key} of a section names, by name or by path. */
     static LlmFile find(Section section, String key) {
         String name = section.text(key);
@@ -62,6 +70,7 @@ public record LlmFile(
                 .tiesEmbeddings(file.bool("tie-word-embeddings"))
                 .maxPositionEmbeddings(positive(file, "max-position-embeddings"))
                 .attention(attention(file, numLayers))
+                .linearAttention(linearAttention(file, numLayers))
                 .feedForward(feedForward(file, numLayers))
                 .weights(weights)
                 .expertWeights(format(file, "expert-dtype", weights))
@@ -95,6 +104,7 @@ public record LlmFile(
                 numKvHeads == 0 ? numHeads : numKvHeads,
                 headDim == 0 ? Math.max(1, positive(file, "hidden-size") / numHeads) : headDim,
                 file.bool("qk-norm"),
+                file.bool("attn-output-gate"),
                 file.wholeNumber("sliding-window", 0, MAX),
                 file.wholeNumber("num-window-layers", 0, numLayers),
                 kvRank == 0
@@ -104,7 +114,27 @@ public record LlmFile(
                                 kvRank,
                                 positive(file, "qk-rope-head-dim"),
                                 positive(file, "qk-nope-head-dim"),
-                                positive(file, "v-head-dim")));
+                                positive(file, "v-head-dim"),
+                                indexer(file)));
+    }
+
+    private static @Nullable Indexer indexer(Section file) {
+        int topK = file.wholeNumber("index-topk", 0, MAX);
+        return topK == 0 ? null : new Indexer(positive(file, "index-n-heads"), positive(file, "index-head-dim"), topK);
+    }
+
+    private static @Nullable LinearAttention linearAttention(Section file, int numLayers) {
+        int numLinearLayers = file.wholeNumber("num-linear-layers", 0, numLayers - 1);
+        return numLinearLayers == 0
+                ? null
+                : new LinearAttention(
+                        numLinearLayers,
+                        positive(file, "linear-num-key-heads"),
+                        positive(file, "linear-num-value-heads"),
+                        positive(file, "linear-key-head-dim"),
+                        positive(file, "linear-value-head-dim"),
+                        positive(file, "linear-conv-kernel-dim"),
+                        format(file, "mamba-ssm-dtype", WeightFormat.BF16).bytes());
     }
 
     private static LlmSpec.FeedForward feedForward(Section file, int numLayers) {
@@ -119,7 +149,8 @@ public record LlmFile(
                 numExperts,
                 hasExperts ? file.wholeNumber("num-experts-per-tok", 1, numExperts) : 0,
                 hasExperts ? positive(file, "moe-intermediate-size") : 0,
-                hasExperts ? file.wholeNumber("shared-expert-intermediate-size", 0, MAX) : 0);
+                hasExperts ? file.wholeNumber("shared-expert-intermediate-size", 0, MAX) : 0,
+                hasExperts && file.bool("shared-expert-gate"));
     }
 
     private static int positive(Section file, String key) {

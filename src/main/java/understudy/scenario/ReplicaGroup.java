@@ -314,6 +314,7 @@ public record ReplicaGroup(
     /** Returns reservations about the results, a line each. */
     List<String> warnings() {
         var lines = new ArrayList<>(latency.warnings());
+        lines.addAll(engine.warnings());
         lines.addAll(latency.model()
                 .warnings(
                         engine.traits().maxNumBatchedTokens(),

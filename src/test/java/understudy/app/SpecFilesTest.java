@@ -29,7 +29,7 @@ final class SpecFilesTest {
     void everyModel_hasThePublishedNumberOfWeights() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
 
-        assertThat(models).hasSize(48);
+        assertThat(models).hasSize(53);
         assertThat(models).allSatisfy(model -> {
             assertThat(model.spec().numParams() / 1e9)
                     .as(model.spec().name())
@@ -38,7 +38,10 @@ final class SpecFilesTest {
         });
     }
 
-    /** 2 * layers * KV heads * head width * 2 bytes; for latent attention layers * (512 + 64) * 2 bytes. */
+    /**
+     * 2 * layers * KV heads * head width * 2 bytes; for latent attention layers * (512 + 64) * 2 bytes, and with an indexer
+     * 128 + 4 bytes more for each; 15 and 12 of Qwen's layers attend.
+     */
     @ParameterizedTest
     @CsvSource({
         "llama-3.1-8b, 131072",
@@ -48,7 +51,11 @@ final class SpecFilesTest {
         "qwen3-30b-a3b, 98304",
         "gpt2, 36864",
         "gpt-oss-120b, 73728",
-        "deepseek-v3, 70272"
+        "deepseek-v3, 70272",
+        "deepseek-v3.2, 78324",
+        "glm-5, 100152",
+        "qwen3.5-397b-a17b, 30720",
+        "qwen3-next-80b-a3b, 24576"
     })
     void kvBytesPerToken_followTheHeads(String model, double bytes) {
         var spec = LlmFile.read(SpecFiles.MODELS.find(model).orElseThrow()).spec();

@@ -18,7 +18,7 @@ import understudy.latency.LlmSpec.LatentAttention;
  */
 final class LatentAttentionTimeTest {
     private static final double EXACT = 1e-5;
-    private static final LatentAttention DIMS = new LatentAttention(0, 3, 2, 4, 4);
+    private static final LatentAttention DIMS = new LatentAttention(0, 3, 2, 4, 4, null);
 
     /**
      * 300 tokens of 5 elements, 3 us. Each half of four heads has 12 weights, 96 bytes, and 7 activations, 56 bytes for each
@@ -116,7 +116,7 @@ final class LatentAttentionTimeTest {
     }
 
     private static AttentionTime time(int numHeads, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
-        var llm = dense(new Attention(numHeads, numHeads, 6, false, 0, 0, DIMS), WeightFormat.BF16);
+        var llm = dense(new Attention(numHeads, numHeads, 6, false, false, 0, 0, DIMS), WeightFormat.BF16);
         return new AttentionTime(llm, gpu, tensorParallelSize, bytesPerKvElement);
     }
 

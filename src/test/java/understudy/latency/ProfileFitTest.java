@@ -64,8 +64,8 @@ final class ProfileFitTest {
 
     /** A layer wide enough to be bound by arithmetic, as the tiny one never is. */
     private static LlmSpec wide() {
-        var attention = new LlmSpec.Attention(32, 8, 128, false, 0, 0, null);
-        var ffn = new LlmSpec.FeedForward(14336, true, 1, 0, 0, 0, 0);
+        var attention = new LlmSpec.Attention(32, 8, 128, false, false, 0, 0, null);
+        var ffn = new LlmSpec.FeedForward(14336, true, 1, 0, 0, 0, 0, false);
         return LlmSpecBuilder.builder()
                 .name("wide")
                 .numLayers(1)

@@ -145,7 +145,7 @@ final class RooflineLatencyTest {
     @Test
     void decodedKvHeads_takeAFixedTimeEach_upToFourPerMultiprocessor() {
         var fixed = gpu(0, 0, 2, 2);
-        var fourHeads = dense(new Attention(4, 4, 5, false, 0, 0, null), WeightFormat.BF16);
+        var fourHeads = dense(new Attention(4, 4, 5, false, false, 0, 0, null), WeightFormat.BF16);
 
         assertThat(part("attention", dense(), fixed, 1, decodes(3, 0))).isCloseTo(3 * (2 + 0.02), within(EXACT));
         assertThat(part("attention", dense(), fixed, 1, decodes(10, 0))).isCloseTo(8 * 2 + 10 * 0.02, within(EXACT));
@@ -192,7 +192,7 @@ final class RooflineLatencyTest {
 
     @Test
     void slidingWindow_boundsBothKindsOfAttention() {
-        var windowed = dense(new Attention(2, 1, 5, false, 16, 1, null), WeightFormat.BF16);
+        var windowed = dense(new Attention(2, 1, 5, false, false, 16, 1, null), WeightFormat.BF16);
 
         // 3 * 16 tokens of 20 bytes; 10 tokens on 16: 10 * 16 + 690 pairs.
         assertThat(part("attention", windowed, GPU, 1, decodes(3, 99))).isCloseTo(0.96, within(EXACT));
@@ -256,7 +256,7 @@ final class RooflineLatencyTest {
     }
 
     private static LlmSpec withoutExperts() {
-        var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0);
+        var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0, false);
         var attention = experts().attention();
         return LlmSpecBuilder.builder()
                 .name("none")

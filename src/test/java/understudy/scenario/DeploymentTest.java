@@ -159,6 +159,59 @@ final class DeploymentTest {
                 .hasMessageContaining(problem);
     }
 
+    /**
+     * vLLM says "Setting attention block size to 544 tokens" for Qwen3-Next on one GPU: 1,097,728 bytes of state over 2,048
+     * of a token are 536, of which the next multiple of 16 is 544. On four GPUs there is one KV head on each: 274,432 over
+     * 1,024 are 268. In single precision the matrices are twice as large.
+     */
+    @ParameterizedTest
+    @CsvSource({"1, auto, 544", "4, auto, 272", "1, float32, 1056", "4, float32, 528"})
+    void blocks_areAsLargeAsStates(String tensorParallelSize, String dtype, int blockSize) {
+        var engine = read(Map.of(
+                        "latency.llm",
+                        "qwen3-next-80b-a3b",
+                        "latency.gpu",
+                        "b200",
+                        "latency.tensor-parallel-size",
+                        tensorParallelSize,
+                        "kv-cache.mamba-ssm-cache-dtype",
+                        dtype))
+                .engine();
+
+        assertThat(engine.kvCache().groupsReason())
+                .isEqualTo("3 mamba in blocks of " + blockSize + ", 1 full_attention in blocks of " + blockSize);
+    }
+
+    /** 12 layers share a block of 272 tokens x 1,024 bytes, on each of four GPUs of 79.6 GiB. */
+    @Test
+    void blocksOfStates_shareTheMemoryWithOthers() {
+        var settings = Map.of(
+                "latency.llm", "qwen3-next-80b-a3b",
+                "latency.gpu", "h100",
+                "latency.tensor-parallel-size", "4");
+        var scenario = read(settings);
+
+        assertThat(scenario.reasons()).anyMatch(line -> line.endsWith("for blocks of 3264 KiB"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "latency.tensor-parallel-size | 32 | the 16 attention heads of",
+                "engine.disable-hybrid-kv-cache-manager | true | but the states of qwen3-next-80b-a3b are KV cache groups",
+                "kv-cache.tiers.host.gib | 10 | but the states of qwen3-next-80b-a3b are KV cache groups"
+            })
+    void statesWhereTheyCannotBe_areRefused(String key, String value, String problem) {
+        var settings = new TreeMap<>(Map.of(
+                "latency.llm", "qwen3-next-80b-a3b", "latency.gpu", "h200", "latency.tensor-parallel-size", "2"));
+        settings.put(key, value);
+
+        assertThatThrownBy(() -> read(settings))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(problem);
+    }
+
     @Test
     void slicesOfExperts_mustComeOutEven() {
         var settings = Map.of("latency.llm", "qwen3-30b-a3b", "latency.data-parallel-size", "7");

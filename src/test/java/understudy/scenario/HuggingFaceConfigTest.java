@@ -102,6 +102,70 @@ final class HuggingFaceConfigTest {
         assertThat(llm.feedForward().expertSize()).isEqualTo(2880);
     }
 
+    /** Published: 80 billion weights. vLLM says 544 tokens of 2 x 2 x 256 x 2 bytes for a state. */
+    @Test
+    void qwen3Next_hasLinearAttention() throws IOException {
+        var llm = read("""
+            {"model_type": "qwen3_next", "hidden_size": 2048, "intermediate_size": 5120, "num_hidden_layers": 48,
+             "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 151936,
+             "full_attention_interval": 4, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128,
+             "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_value_head_dim": 128,
+             "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512, "decoder_sparse_step": 1,
+             "mlp_only_layers": [], "shared_expert_intermediate_size": 512, "use_sliding_window": false}
+            """);
+
+        assertThat(llm.numParams()).isCloseTo(80e9, withinPercentage(0.5));
+        assertThat(llm.attention().hasOutputGate()).isTrue();
+        assertThat(llm.feedForward().gatesSharedExpert()).isTrue();
+        assertThat(llm.linearAttention()).isEqualTo(new LlmSpec.LinearAttention(36, 16, 32, 128, 128, 4, 2));
+        assertThat(llm.numAttentionLayers()).isEqualTo(12);
+        // 32 x 128 x 128 elements, and 3 tokens of 2 x 16 x 128 + 32 x 128, of two bytes, in each of 36 layers.
+        assertThat(llm.stateBytesPerRank(1)).isEqualTo(36 * (2 * 524_288 + 2 * 3 * 8192));
+    }
+
+    @Test
+    void layerTypesOfNestedText_areCounted() throws IOException {
+        var llm = read("""
+            {"model_type": "qwen3_5_moe", "text_config": {
+             "model_type": "qwen3_5_moe_text", "hidden_size": 64, "num_hidden_layers": 4, "attn_output_gate": true,
+             "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 100,
+             "layer_types": ["linear_attention", "linear_attention", "full_attention", "linear_attention"],
+             "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_num_key_heads": 2,
+             "linear_num_value_heads": 4, "linear_value_head_dim": 8, "mamba_ssm_dtype": "float32",
+             "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16}}
+            """);
+
+        assertThat(llm.linearAttention()).isEqualTo(new LlmSpec.LinearAttention(3, 2, 4, 8, 8, 4, 4));
+    }
+
+    @Test
+    void linearAttentionInAllLayers_isRefused() {
+        assertThatThrownBy(() -> read("""
+            {"model_type": "qwen3_next", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "vocab_size": 100, "intermediate_size": 64, "layer_types": ["linear_attention", "linear_attention"],
+             "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_num_key_heads": 2,
+             "linear_num_value_heads": 4, "linear_value_head_dim": 8}
+            """)).hasMessageEndingWith("none of the 2 layers has full_attention");
+    }
+
+    /** Published: 744 billion weights. Vectors of 512 + 64 elements, or in FP8 656 bytes; a key of 132 bytes beside each. */
+    @Test
+    void glm5_hasAnIndexer() throws IOException {
+        var llm = read("""
+            {"model_type": "glm_moe_dsa", "hidden_size": 6144, "intermediate_size": 12288, "num_hidden_layers": 78,
+             "num_attention_heads": 64, "num_key_value_heads": 64, "vocab_size": 154880, "n_routed_experts": 256,
+             "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1, "moe_layer_freq": 1,
+             "first_k_dense_replace": 3, "q_lora_rank": 2048, "kv_lora_rank": 512, "qk_rope_head_dim": 64,
+             "qk_nope_head_dim": 192, "v_head_dim": 256, "index_topk": 2048, "index_n_heads": 32,
+             "index_head_dim": 128,
+             "quantization_config": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]}}
+            """);
+
+        assertThat(llm.numParams()).isCloseTo(744e9, withinPercentage(0.1));
+        assertThat(llm.kvBytesPerTokenPerRank(8, 2)).isEqualTo(78 * (576 * 2 + 132));
+        assertThat(llm.kvBytesPerTokenPerRank(8, 1)).isEqualTo(78 * (656 + 132));
+    }
+
     @Test
     void deepseek_hasLatentAttentionSharedExpertsAndDenseLayers() throws IOException {
         var llm = read("""

@@ -76,7 +76,7 @@ public final class ServedModel {
 
     /**
      * Returns the timing of the bundled model that is nearest to the size in a name, or that the name begins with; weights
-     * are as the name ends.
+     * are as the name ends. A model with linear attention stands for none but its own kind.
      */
     private static Optional<Map<String, String>> nearest(String written, Parallelism parallelism) {
         String name = plain(written);
@@ -84,7 +84,8 @@ public final class ServedModel {
                 .flatMap(size -> SpecFiles.MODELS.all().stream()
                         .map(file -> LlmFile.read(file).spec())
                         .filter(parallelism::canShare)
-                        .filter(llm -> isVariant(name, llm.name()) || Double.isFinite(size.distance(llm)))
+                        .filter(llm -> isVariant(name, llm.name())
+                                || (llm.linearAttention() == null && Double.isFinite(size.distance(llm))))
                         .min(Comparator.comparing((LlmSpec llm) -> !isVariant(name, llm.name()))
                                 .thenComparingDouble(size::distance))
                         .map(llm -> timing(llm.name(), format(name).orElse(""))));

@@ -237,7 +237,7 @@ final class SglangFlags {
         lora-target-modules list -
         mamba-full-memory-ratio text -
         mamba-scheduler-strategy text -
-        mamba-ssm-dtype text -
+        mamba-ssm-dtype text kv-cache.mamba-ssm-cache-dtype
         mamba-track-interval text -
         max-loaded-loras text -
         max-lora-chunk-size text -

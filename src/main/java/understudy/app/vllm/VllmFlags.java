@@ -231,7 +231,7 @@ final class VllmFlags {
         mamba-cache-mode                 text    -
         mamba-cache-philox-rounds        size    -
         mamba-config                     json    -
-        mamba-ssm-cache-dtype            text    -
+        mamba-ssm-cache-dtype            text    kv-cache.mamba-ssm-cache-dtype
         mamba-ssu-algorithm              text    -
         master-addr                      text    -
         master-port                      size    -

@@ -2,6 +2,7 @@ package understudy.conform.sglang;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -95,6 +96,7 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
                 .numRanks(1)
                 .loraModules(Map.of())
                 .decoding(new SglangSpec.Decoding(0, 1))
+                .warnings(List.of())
                 .build();
         var memory = new RadixKvCache(settings.kvCache());
         engine = new RecordedEngine(recording, memory.memory());

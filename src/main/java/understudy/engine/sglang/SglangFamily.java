@@ -14,6 +14,7 @@ public final class SglangFamily implements EngineFamily {
 
     private static final List<String> KV_CACHE_KEYS = List.of(
             "kv-cache-dtype",
+            "mamba-ssm-cache-dtype",
             "enable-prefix-caching",
             "hash-algo",
             "hash-seed",

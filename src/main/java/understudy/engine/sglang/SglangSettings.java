@@ -3,6 +3,7 @@ package understudy.engine.sglang;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSizes;
@@ -44,6 +45,10 @@ final class SglangSettings {
     /** Requests of a CUDA graph above which DP attention keeps still more memory. */
     private static final int LARGE_GRAPH = 300;
 
+    /** Of all ranks together. */
+    private static final int DEFAULT_MAX_STATES = 512;
+
+    private static final String NO_RADIX = "disable-radix-cache";
     private static final int MAX_DRAFTS = 128;
     private static final String ALGORITHM = "speculative-algorithm";
     private static final String CHUNKED_PREFILL_SIZE = "chunked-prefill-size";
@@ -153,7 +158,7 @@ final class SglangSettings {
         var memory = new RadixConfig(
                 pageSize,
                 maxTotalTokens,
-                own.bool("disable-radix-cache") || !MemorySettings.cachesPrefixes(kvCache, false),
+                sharesNothing(),
                 chunkedPrefillSize > 0,
                 own.choice("radix-eviction-policy", RadixEvictionPolicy.class),
                 verification == null
@@ -211,7 +216,18 @@ final class SglangSettings {
                 .numRanks(numRanks)
                 .loraModules(loraPaths())
                 .decoding(decoding(use, maxTotalTokens))
+                .warnings(warnings())
                 .build();
+    }
+
+    private List<String> warnings() {
+        var model = hardware.model();
+        boolean isAskedFor = own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
+        return model == null || model.linearAttention() == null || isAskedFor
+                ? List.of()
+                : List.of("no prefixes are cached of " + model.name()
+                        + ": SGLang keeps states of linear attention for that,"
+                        + " which is not emulated; engine.sglang." + NO_RADIX + " = true says so, too");
     }
 
     private SglangSpec.Decoding decoding(KvUse use, int maxTotalTokens) {
@@ -277,6 +293,16 @@ final class SglangSettings {
         return own.text(key).equals("none") ? 0 : own.number(key, 0, max);
     }
 
+    /** Deviation: SGLang caches states, too, at some points of a prompt. Here prefixes of such models are not cached. */
+    private boolean sharesNothing() {
+        return hasStates() || own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
+    }
+
+    private boolean hasStates() {
+        var model = hardware.model();
+        return model != null && model.linearAttention() != null;
+    }
+
     /** Returns the copies on the host, or null if there are none. */
     private RadixConfig.@Nullable Hierarchy hierarchy(int maxTotalTokens) {
         var storage = storage(own);
@@ -286,7 +312,7 @@ final class SglangSettings {
             }
             return null;
         }
-        if (own.bool("disable-radix-cache") || !MemorySettings.cachesPrefixes(kvCache, false)) {
+        if (sharesNothing()) {
             throw own.unusable(HIERARCHY, "which needs a prefix cache");
         }
         double bytesPerToken = hardware.kvBytesPerTokenPerGpu();
@@ -421,7 +447,9 @@ final class SglangSettings {
             return KvRoom.GIVEN;
         }
         boolean isKnown = hardware.model() != null && hardware.gpuMemoryGib() > 0;
-        return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, share, KEYS);
+        var model = hardware.model();
+        double stateBytes = model == null ? 0 : maxStates() * model.stateBytesPerRank(hardware.tensorParallelSize());
+        return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, stateBytes, share, KEYS);
     }
 
     private int maxTotalTokens(int pageSize, KvRoom room) {
@@ -501,12 +529,23 @@ final class SglangSettings {
         return size;
     }
 
-    private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
+    private OptionalInt givenMaxRunningRequests() {
         var ofAllRanks = own.numberOrAuto("max-running-requests", 1, MAX_REQUESTS);
         return ofAllRanks.isPresent()
-                ? Math.max(1, ofAllRanks.getAsInt() / hardware.lockstepSize())
-                : engine.numberOrAuto("max-num-seqs", 1, MAX_REQUESTS)
-                        .orElseGet(() -> defaultMaxRunningRequests(maxTotalTokens, maxModelLen));
+                ? OptionalInt.of(Math.max(1, ofAllRanks.getAsInt() / hardware.lockstepSize()))
+                : engine.numberOrAuto("max-num-seqs", 1, MAX_REQUESTS);
+    }
+
+    private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
+        return givenMaxRunningRequests().orElseGet(() -> {
+            int usual = defaultMaxRunningRequests(maxTotalTokens, maxModelLen);
+            return hasStates() ? Math.min(usual, maxStates()) : usual;
+        });
+    }
+
+    /** Returns how many requests have memory for their states, as without a prefix cache ({@code model_runner.py}). */
+    private int maxStates() {
+        return givenMaxRunningRequests().orElse(DEFAULT_MAX_STATES / hardware.lockstepSize());
     }
 
     /** As {@code model_runner.py} has it. */

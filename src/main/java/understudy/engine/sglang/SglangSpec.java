@@ -2,6 +2,7 @@ package understudy.engine.sglang;
 
 import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
@@ -37,6 +38,7 @@ import understudy.settings.Section;
  * @param numRanks replicas that step together, with DP attention; 1 without
  * @param loraModules paths by name of the adapters that a server has from its start
  * @param decoding settings for the role in which it answers only
+ * @param warnings what SGLang does, and is left out here
  */
 @RecordBuilder
 public record SglangSpec(
@@ -49,7 +51,8 @@ public record SglangSpec(
         double memFractionStatic,
         int numRanks,
         Map<String, String> loraModules,
-        Decoding decoding)
+        Decoding decoding,
+        List<String> warnings)
         implements EngineSpec {
     /** Up to so many running requests a decoding engine has rows for twice as many more ({@code model_runner.py}). */
     private static final int MAX_RUNNING_WITH_EXTRA_SLOTS = 32;

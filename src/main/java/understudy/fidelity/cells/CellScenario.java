@@ -23,6 +23,8 @@ public final class CellScenario {
     private static final String VLLM = "vllm";
     private static final String LATENCY_MODEL = "latency.model";
     private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
+    private static final String MEM_FRACTION = "mem-fraction-static";
+    private static final String QWEN = "qwen3.5";
     private static final int REQUESTS_PER_CLIENT = 10;
     private static final double SHORTEST = 0.8;
     private static final int FP8_BLOCK = 128;
@@ -43,7 +45,7 @@ public final class CellScenario {
             new Format(Pattern.compile("nvfp4|\\bfp4"), FOUR_BIT_FLOATS, "nvfp4"),
             new Format(Pattern.compile("mxfp4"), FOUR_BIT_FLOATS, "mxfp4"),
             new Format(Pattern.compile("int4|w4"), FOUR_BIT_INTEGERS, "int4"),
-            new Format(Pattern.compile("^fp8.?block"), FP8, "fp8-block"),
+            new Format(Pattern.compile("\\bfp8.?block"), FP8, "fp8-block"),
             new Format(Pattern.compile("^fp8"), FP8, "fp8"),
             new Format(Pattern.compile("^(" + SIXTEEN_BITS + ")"), SIXTEEN_BITS, "bf16"));
 
@@ -108,6 +110,8 @@ public final class CellScenario {
         if (engineKind().equals(VLLM)) {
             all.putAll(isOnBlackwell(setup) ? onBlackwell(setup) : onHopper(setup));
             all.putAll(version(setup));
+        } else {
+            all.putAll(onSglang(setup));
         }
         all.putAll(parallelism(setup, llm));
         return files.load(scenario, all);
@@ -197,6 +201,30 @@ public final class CellScenario {
     }
 
     /**
+     * Returns the start commands of public measurements of SGLang on H200, where the scenario says nothing of it (InferenceMAX,
+     * {@code dsr1_fp8_h200.sh}, {@code qwen3.5_fp8_h200.sh}, {@code glm5_fp8_h200.sh}).
+     */
+    private Map<String, String> onSglang(MeasuredSetup setup) {
+        var all = new LinkedHashMap<String, String>();
+        String sglang = "engine.sglang";
+        if (isOf(setup, "deepseek") || isOf(setup, QWEN)) {
+            boolean isQwen = isOf(setup, QWEN);
+            String chunk = isQwen ? "16384" : "32768";
+            putIfDefault(all, sglang, "chunked-prefill-size", chunk);
+            putIfDefault(all, sglang, "max-prefill-tokens", chunk);
+            putIfDefault(all, sglang, MEM_FRACTION, isQwen ? "0.80" : "0.82");
+            putIfDefault(all, sglang, "disable-radix-cache", "true");
+            if (isQwen) {
+                putIfDefault(all, sglang, "max-running-requests", "128");
+                putIfDefault(all, "kv-cache", "mamba-ssm-cache-dtype", "bfloat16");
+            }
+        } else if (isOf(setup, "glm-5")) {
+            putIfDefault(all, sglang, MEM_FRACTION, "0.85");
+        }
+        return all;
+    }
+
+    /**
      * Returns the version of the engine whose kernels step times from tables come near to. Not for SGLang: rows of 0.5.9 are
      * 12 % faster than its tables of 0.5.9, and as fast as those of 0.5.14.
      */
@@ -235,6 +263,9 @@ public final class CellScenario {
             if (hasFp8KvOnBlackwell(setup)) {
                 return new KvCacheFormat("fp8", "public runs of gpt-oss on Blackwell have it");
             }
+        }
+        if (!engineKind().equals(VLLM) && ofScenario.equals("auto") && isOf(setup, QWEN)) {
+            return new KvCacheFormat("fp8", "public runs of Qwen3.5 on SGLang have it");
         }
         return new KvCacheFormat(ofScenario, "as in the scenario");
     }

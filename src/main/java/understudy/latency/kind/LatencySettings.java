@@ -140,6 +140,9 @@ public record LatencySettings(
         boolean isUnknown = parallelism.hasOneGpu() && device.gpu() == null;
         var gpu = isUnknown ? null : device.gpu(latency).spec();
         var tables = kernelFiles.apply(profiled);
+        if (llm.linearAttention() != null) {
+            throw latency.unusable("llm", "but latency.profiled.tables has no times of linear attention");
+        }
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
             throw latency.unusable(
                     "llm",

@@ -30,7 +30,8 @@ public record AdapterSize(
         var dense = feedForward(llm, llm.feedForward().intermediateSize(), tensorParallelSize);
         var shared = feedForward(llm, llm.feedForward().sharedExpertSize(), tensorParallelSize);
         return attention
-                .times(llm.numLayers())
+                .times(llm.numAttentionLayers())
+                .plus(linearAttention(llm, tensorParallelSize))
                 .plus(dense.times(llm.feedForward().numDenseLayers()))
                 .plus(shared.times(llm.numMoeLayers()));
     }
@@ -43,9 +44,22 @@ public record AdapterSize(
             return latentAttention(attention.latent(), hidden, heads);
         }
         double values = heads * attention.headDim();
+        double queries = attention.numQueryOutputs() * values;
         double kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
         double keys = kvHeads * attention.headDim();
-        return projection(hidden, values, keys, keys).plus(projection(values, hidden));
+        return projection(hidden, queries, keys, keys).plus(projection(values, hidden));
+    }
+
+    private static AdapterSize linearAttention(LlmSpec llm, int tensorParallelSize) {
+        var attention = llm.linearAttention();
+        if (attention == null) {
+            return NONE;
+        }
+        double values = (double) attention.valueSize() / tensorParallelSize;
+        double convolved = (double) attention.convSize() / tensorParallelSize;
+        return projection(llm.hiddenSize(), convolved, values)
+                .plus(projection(values, llm.hiddenSize()))
+                .times(attention.numLayers());
     }
 
     private static AdapterSize latentAttention(LlmSpec.LatentAttention latent, double hidden, double heads) {

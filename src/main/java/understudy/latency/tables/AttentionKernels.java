@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.latency.AttentionTime;
 import understudy.latency.BatchShape;
 import understudy.latency.LatentAttentionTime;
+import understudy.latency.LinearAttentionTime;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.tables.AttentionTable.Layer;
 import understudy.latency.tables.TableChoice.Part;
@@ -15,7 +16,7 @@ import understudy.latency.tables.TableChoice.Part;
 /** Finds the tables of a model's attention. */
 final class AttentionKernels {
     private static final int LATENT_HIDDEN_SIZE = 7168;
-    private static final LatentAttention LATENT = new LatentAttention(1536, 512, 64, 128, 128);
+    private static final LatentAttention LATENT = new LatentAttention(1536, 512, 64, 128, 128, null);
 
     private final TableChoice choice;
     private final GpuData gpu;
@@ -30,6 +31,9 @@ final class AttentionKernels {
         this.at = at;
         this.linear = linear;
         var latent = at.llm().attention().latent();
+        if (at.llm().linearAttention() != null) {
+            choice.addMissing("linear attention", "linear attention");
+        }
         tables = latent == null ? headed() : latent(latent);
     }
 
@@ -45,9 +49,15 @@ final class AttentionKernels {
 
     /** Returns the time of a batch in all layers. */
     ToDoubleFunction<BatchShape> micros() {
-        return tables != null
-                ? tables
-                : new AttentionTime(at.llm(), at.gpu(), at.tensorParallelSize(), at.bytesPerKvElement())::micros;
+        if (tables == null) {
+            return new AttentionTime(at.llm(), at.gpu(), at.tensorParallelSize(), at.bytesPerKvElement())::micros;
+        }
+        var linearAttention = at.llm().linearAttention();
+        if (linearAttention == null) {
+            return tables;
+        }
+        var linear = new LinearAttentionTime(linearAttention, at.gpu(), at.tensorParallelSize());
+        return batch -> tables.applyAsDouble(batch) + linear.micros(batch);
     }
 
     /** Returns the longest sequence that decodes were measured with. */
@@ -57,8 +67,8 @@ final class AttentionKernels {
 
     private @Nullable TableAttention headed() {
         var attention = at.llm().attention();
-        int numWindowLayers = attention.window() > 0 ? attention.numWindowLayers() : 0;
-        int numLayers = at.llm().numLayers() - numWindowLayers;
+        int numWindowLayers = at.llm().numWindowLayers();
+        int numLayers = at.llm().numAttentionLayers() - numWindowLayers;
         var full = layer(0);
         if (full == null || numWindowLayers == 0) {
             return full == null ? null : new TableAttention(numLayers, full, 0, null, null);
@@ -95,6 +105,10 @@ final class AttentionKernels {
     }
 
     private @Nullable TableAttention latent(LatentAttention latent) {
+        if (latent.indexer() != null) {
+            choice.addMissing("mla", "sparse attention");
+            return null;
+        }
         var kernels = latentKernels(latent);
         if (kernels != null) {
             hasLatentKernels = true;

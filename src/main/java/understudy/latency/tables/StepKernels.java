@@ -8,6 +8,7 @@ import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.ExchangeTime;
 import understudy.latency.LayerTime;
+import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
@@ -54,6 +55,7 @@ final class StepKernels {
         elementwise = new ElementwiseTime(Ingredients.ELEMENTWISE_MICROS, gpu.bytesPerMicro());
         roofline = new LayerTime(at.llm(), at.gpu(), at.parallelism());
         var latent = at.llm().attention().latent();
+        addLinearAttention();
         if (latent == null) {
             addProjections();
         } else if (!attention.hasProjections()) {
@@ -87,13 +89,49 @@ final class StepKernels {
 
     private void addProjections() {
         var llm = at.llm();
-        int numLayers = llm.numLayers();
+        int numLayers = llm.numAttentionLayers();
         double headDim = llm.attention().headDim();
-        double width = (at.headsPerRank() + 2 * at.kvHeadsPerRank()) * headDim;
-        addLinear(numLayers, llm.weights(), width, llm.hiddenSize());
-        addLinear(numLayers, llm.weights(), llm.hiddenSize(), at.headsPerRank() * headDim);
+        double outputs = at.headsPerRank() * headDim;
+        double width = outputs + 2 * at.kvHeadsPerRank() * headDim;
+        double gates = (llm.attention().numQueryOutputs() - 1) * outputs;
+        addLinear(numLayers, llm.weights(), width + gates, llm.hiddenSize());
+        addLinear(numLayers, llm.weights(), llm.hiddenSize(), outputs);
+        if (gates > 0) {
+            addElementwise(numLayers, 3 * BYTES * gates);
+        }
         addElementwise((llm.attention().hasQkNorm() ? 2 : 1) * numLayers, 2 * BYTES * width);
         addElementwise(numLayers, 2 * BYTES * at.kvHeadsPerRank() * headDim);
+    }
+
+    /** Projections, taking apart what they made, convolution, what makes the gates, and the gated norm. */
+    private void addLinearAttention() {
+        var llm = at.llm();
+        var attention = llm.linearAttention();
+        if (attention == null) {
+            return;
+        }
+        int numLayers = attention.numLayers();
+        double ranks = at.tensorParallelSize();
+        double values = attention.valueSize() / ranks;
+        double gates = 2 * attention.numValueHeads() / ranks;
+        addLinear(numLayers, llm.weights(), attention.convSize() / ranks + values, llm.hiddenSize());
+        addLinear(numLayers, WeightFormat.BF16, gates, llm.hiddenSize());
+        addLinear(numLayers, llm.weights(), llm.hiddenSize(), values);
+        addElementwise(numLayers, 2 * BYTES * (attention.convSize() / ranks + values));
+        addElementwise(numLayers, 2 * BYTES * attention.convSize() / ranks);
+        addElementwise(numLayers, 2 * BYTES * gates);
+        addElementwise(numLayers, 3 * BYTES * values);
+    }
+
+    private void addIndexer(Indexer indexer, double queryRank) {
+        var llm = at.llm();
+        int numLayers = llm.numLayers();
+        double queries = (double) indexer.numHeads() * indexer.headDim();
+        addLinear(numLayers, llm.weights(), queries, queryRank);
+        addLinear(numLayers, llm.weights(), indexer.headDim(), llm.hiddenSize());
+        addLinear(numLayers, WeightFormat.BF16, indexer.numHeads(), llm.hiddenSize());
+        addElementwise(3 * numLayers, 2 * BYTES * indexer.headDim());
+        addElementwise(2 * numLayers, 2 * BYTES * queries);
     }
 
     private void addLatentProjections(LatentAttention latent) {
@@ -108,6 +146,9 @@ final class StepKernels {
         addElementwise(numLayers, 2 * BYTES * latent.queryRank());
         addElementwise(numLayers, 2 * BYTES * latent.kvRank());
         addElementwise(numLayers, 2 * BYTES * queryWidth);
+        if (latent.indexer() != null) {
+            addIndexer(latent.indexer(), latent.queryRank());
+        }
     }
 
     /** Prompts are decompressed by one matrix; decodes, which graphs have, take in its two halves what is compressed. */
@@ -150,6 +191,10 @@ final class StepKernels {
         experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), isFused ? withOneMore(times.micros()) : times.micros()));
         if (!isFused && ffn.sharedExpertSize() > 0) {
             addDense(llm.numMoeLayers(), ffn.sharedExpertSize());
+        }
+        if (ffn.gatesSharedExpert()) {
+            addLinear(llm.numMoeLayers(), WeightFormat.BF16, 1, llm.hiddenSize());
+            addElementwise(2 * llm.numMoeLayers(), BYTES * llm.hiddenSize());
         }
     }
 

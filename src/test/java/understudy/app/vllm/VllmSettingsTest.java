@@ -34,6 +34,9 @@ final class VllmSettingsTest {
         "/root/hub/models--Qwen--Qwen2.5-7B-Instruct, qwen2.5-7b,",
         "models--Qwen--Qwen3-8B/snapshots/b968826d9c46/, qwen3-8b,",
         "deepseek-ai/DeepSeek-R1, deepseek-v3,",
+        "Qwen/Qwen3.5-397B-A17B-FP8, qwen3.5-397b-a17b-fp8,",
+        "deepseek-ai/DeepSeek-V3.2, deepseek-v3.2,",
+        "zai-org/GLM-5-FP8, glm-5,",
         "RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic, llama-3.1-70b, fp8",
         "Qwen/Qwen2.5-72B-Instruct-AWQ, qwen2.5-72b, int4"
     })
@@ -194,7 +197,7 @@ final class VllmSettingsTest {
         "acme/rocket-0.6b-it, qwen3-0.6b, auto",
         "acme/Rocket-E4B, qwen3-4b, auto",
         "acme/rocket-125m, opt-125m, auto",
-        "Qwen/Qwen3.5-397B-A17B-FP8, qwen3-235b-a22b, fp8",
+        "acme/rocket-397B-A17B-FP8, qwen3-235b-a22b, fp8",
         "acme/rocket-30B-A3B-AWQ, qwen3-30b-a3b, int4",
         "acme/rocket-8x7B, mixtral-8x7b, auto",
         "amd/gpt-oss-120b-w-mxfp4-a-fp8, gpt-oss-120b, fp8",

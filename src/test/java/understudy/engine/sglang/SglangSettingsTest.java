@@ -2,6 +2,7 @@ package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Map;
@@ -245,6 +246,38 @@ final class SglangSettingsTest {
 
         assertThat(config.memory().maxTotalTokens()).isEqualTo(100);
         assertThat(config.maxNewTokens(1000, 50)).isEqualTo(43);
+    }
+
+    /**
+     * Without a number of its own there are 512 states of 9,879,552 bytes on each of four GPUs: 36 layers x (8 x 128 x 128 + 3 x
+     * 2048) elements x 2 bytes. 100 states less are 100 x 9,879,552 / 12,288 tokens more, of 12 layers x 1,024 bytes.
+     */
+    @Test
+    void states_haveMemoryOfTheirOwn() {
+        String hardware = "latency { llm = qwen3-next-80b-a3b, gpu = h100, tensor-parallel-size = 4 }";
+        var spec = read(hardware);
+        var fewer = read(hardware + ", engine.sglang.max-running-requests = 412");
+
+        assertThat(spec.config().maxRunningRequests()).isEqualTo(512);
+        assertThat(spec.room().stateBytes()).isEqualTo(512.0 * 9_879_552);
+        assertThat(fewer.config().memory().maxTotalTokens()
+                        - spec.config().memory().maxTotalTokens())
+                .isCloseTo(80_400, within(1));
+        assertThat(spec.config().memory().disableRadixCache()).isTrue();
+    }
+
+    @Test
+    void statesThatAreNotCached_areSaid() {
+        assertThat(read("latency { llm = qwen3-next-80b-a3b, gpu = h200, tensor-parallel-size = 2 }")
+                        .warnings())
+                .singleElement()
+                .asString()
+                .startsWith("no prefixes are cached of qwen3-next-80b-a3b");
+        assertThat(
+                        read("latency { llm = qwen3-next-80b-a3b, gpu = h200, tensor-parallel-size = 2 }, engine.sglang.disable-radix-cache = true")
+                                .warnings())
+                .isEmpty();
+        assertThat(read("latency.llm = llama-3.1-8b").warnings()).isEmpty();
     }
 
     @ParameterizedTest

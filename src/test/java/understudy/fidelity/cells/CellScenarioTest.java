@@ -47,6 +47,27 @@ final class CellScenarioTest {
         assertThat(config.text("workload.max-concurrency")).isEqualTo("16");
     }
 
+    /** Start commands of public measurements, where the scenario says nothing else. */
+    @ParameterizedTest
+    @CsvSource({
+        "deepseek-ai/DeepSeek-R1, 32768, 0.82, true, auto, auto, auto",
+        "Qwen/Qwen3.5-397B-A17B, 16384, 0.80, true, fp8, bfloat16, fp8-block",
+        "zhipuai/GLM-5, auto, 0.85, false, auto, auto, auto"
+    })
+    void cellOfSglang_isStartedAsItWas(
+            String model, String chunk, String share, String isOff, String kv, String states, String dtype) {
+        var sglang = new CellScenario(
+                new ScenarioFile(Map.of()), "conf/validation/closed-loop-sglang.conf", Map.of("latency.gpu", "h200"));
+        var config = sglang.of(setup(model, "h200_sxm", "fp8 fp8_block", 8, 1, 8, 1), "roofline");
+
+        assertThat(config.text("engine.sglang.chunked-prefill-size")).isEqualTo(chunk);
+        assertThat(config.text("engine.sglang.mem-fraction-static")).isEqualTo(share);
+        assertThat(config.text("engine.sglang.disable-radix-cache")).isEqualTo(isOff);
+        assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo(kv);
+        assertThat(config.text("kv-cache.mamba-ssm-cache-dtype")).isEqualTo(states);
+        assertThat(config.text("latency.dtype")).isEqualTo(dtype);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "meta-llama/Llama-3.1-70B, fp8, fp8, fp8",

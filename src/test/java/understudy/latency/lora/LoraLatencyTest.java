@@ -60,10 +60,32 @@ final class LoraLatencyTest {
      */
     @Test
     void routedExperts_haveNoAdapter() {
-        var latent = new LatentAttention(16, 32, 4, 8, 8);
-        var llm = llm(2, 64, new Attention(2, 2, 12, false, 0, 0, latent), new FeedForward(96, true, 1, 8, 2, 16, 32));
+        var latent = new LatentAttention(16, 32, 4, 8, 8, null);
+        var llm = llm(
+                2,
+                64,
+                new Attention(2, 2, 12, false, false, 0, 0, latent),
+                new FeedForward(96, true, 1, 8, 2, 16, 32, false));
 
         assertThat(AdapterSize.of(llm, 1)).isEqualTo(new AdapterSize(1_496, 28, 16, 3, 16, 16));
+    }
+
+    /**
+     * Two dense layers, hidden size 64, of which one has linear attention. The other one: queries and gates of two heads of 8
+     * are 32 outputs, key and value 8 each, 3 x 64 + 48 = 240; output 16 + 64 = 80. Linear: 8 + 16 outputs and 16 for the
+     * gate, 2 x 64 + 40 = 168; output 80. Dense of 96 480 each: 1,528 together. Eight projections of two kernels each; 4 + 3 +
+     * 2 x 3 matrices. Inputs 3 x 64 + 16, 2 x 64 + 16, and twice 2 x 64 + 96: 800 / 256.
+     */
+    @Test
+    void linearAttention_hasAdapters() {
+        var llm = llm(
+                        2,
+                        64,
+                        new Attention(2, 1, 8, false, true, 0, 0, null),
+                        new FeedForward(96, true, 2, 0, 0, 0, 0, false))
+                .withLinearAttention(new LlmSpec.LinearAttention(1, 1, 2, 4, 8, 4, 2));
+
+        assertThat(AdapterSize.of(llm, 1)).isEqualTo(new AdapterSize(1_528, 16, 13, 800 / 256.0, 13, 13));
     }
 
     /**
@@ -171,7 +193,10 @@ final class LoraLatencyTest {
 
     private static LlmSpec llama() {
         return llm(
-                32, 4096, new Attention(32, 8, 128, false, 0, 0, null), new FeedForward(14_336, true, 32, 0, 0, 0, 0));
+                32,
+                4096,
+                new Attention(32, 8, 128, false, false, 0, 0, null),
+                new FeedForward(14_336, true, 32, 0, 0, 0, 0, false));
     }
 
     private static LlmSpec llm(int numLayers, int hiddenSize, Attention attention, FeedForward feedForward) {

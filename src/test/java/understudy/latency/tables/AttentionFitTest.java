@@ -72,8 +72,8 @@ final class AttentionFitTest {
                 .hiddenSize(4096)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(8 * numKvHeads, numKvHeads, headDim, false, 0, 0, null))
-                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0))
+                .attention(new LlmSpec.Attention(8 * numKvHeads, numKvHeads, headDim, false, false, 0, 0, null))
+                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

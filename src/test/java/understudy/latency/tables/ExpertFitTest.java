@@ -158,7 +158,7 @@ final class ExpertFitTest {
                 .hiddenSize((int) row.number("hidden_size"))
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(1, 1, 128, false, 0, 0, null))
+                .attention(new LlmSpec.Attention(1, 1, 128, false, false, 0, 0, null))
                 .feedForward(new LlmSpec.FeedForward(
                         0,
                         !UNGATED.contains(expertSize),
@@ -166,7 +166,8 @@ final class ExpertFitTest {
                         (int) row.number("num_experts"),
                         (int) row.number("topk"),
                         expertSize,
-                        0))
+                        0,
+                        false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(format)
                 .build();

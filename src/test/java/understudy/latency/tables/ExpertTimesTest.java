@@ -29,8 +29,8 @@ final class ExpertTimesTest {
             .hiddenSize(64)
             .vocabSize(100)
             .maxPositionEmbeddings(1024)
-            .attention(new LlmSpec.Attention(2, 1, 32, false, 0, 0, null))
-            .feedForward(new LlmSpec.FeedForward(128, true, 0, 4, 1, 32, 0))
+            .attention(new LlmSpec.Attention(2, 1, 32, false, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 0, 4, 1, 32, 0, false))
             .weights(WeightFormat.BF16)
             .expertWeights(WeightFormat.MXFP4)
             .build();

@@ -24,7 +24,7 @@ import understudy.scenario.SpecFiles;
 
 /** Latent attention by the files of GPUs against vLLM's whole modules of it, to which it was fitted. */
 final class LatentAttentionFitTest {
-    private static final LatentAttention DIMS = new LatentAttention(1536, 512, 64, 128, 128);
+    private static final LatentAttention DIMS = new LatentAttention(1536, 512, 64, 128, 128, null);
     private static final int HIDDEN_SIZE = 7168;
     private static final GpuData H200 = new GpuData(3.84e6, 989e6, 1978e6, 0, 90);
     private static final double LEAST_MICROS = 15;
@@ -184,8 +184,8 @@ final class LatentAttentionFitTest {
                 .hiddenSize(HIDDEN_SIZE)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(heads, heads, 192, false, 0, 0, DIMS))
-                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0))
+                .attention(new LlmSpec.Attention(heads, heads, 192, false, false, 0, 0, DIMS))
+                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

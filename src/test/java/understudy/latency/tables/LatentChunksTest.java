@@ -26,7 +26,7 @@ import understudy.latency.WeightFormat;
  */
 final class LatentChunksTest {
     private static final double EXACT = 1e-6;
-    private static final LatentAttention DIMS = new LatentAttention(0, 3, 2, 4, 4);
+    private static final LatentAttention DIMS = new LatentAttention(0, 3, 2, 4, 4, null);
 
     /**
      * 150 tokens have a root of 15: 225 us, 100 of them before the chunk, and 4 us fixed. The 100 are decompressed; of each
@@ -101,8 +101,8 @@ final class LatentChunksTest {
                 .hiddenSize(10)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new Attention(4, 4, 6, false, 0, 0, DIMS))
-                .feedForward(new FeedForward(1, true, 1, 0, 0, 0, 0))
+                .attention(new Attention(4, 4, 6, false, false, 0, 0, DIMS))
+                .feedForward(new FeedForward(1, true, 1, 0, 0, 0, 0, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

@@ -8,12 +8,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.BatchShape;
 import understudy.latency.CudaGraphs;
+import understudy.latency.GpuSpec;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpecBuilder;
@@ -30,8 +32,8 @@ final class TableLatencyTest {
             .hiddenSize(64)
             .vocabSize(100)
             .maxPositionEmbeddings(1024)
-            .attention(new LlmSpec.Attention(2, 1, 32, false, 0, 0, null))
-            .feedForward(new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0))
+            .attention(new LlmSpec.Attention(2, 1, 32, false, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0, false))
             .weights(WeightFormat.BF16)
             .expertWeights(WeightFormat.BF16)
             .build();
@@ -71,6 +73,45 @@ final class TableLatencyTest {
         assertThat(model.warnings(2048, 1, 1024))
                 .containsExactly(
                         "latency.profiled: steps of up to 2048 tokens, measured up to 1024; beyond, times are extrapolated");
+    }
+
+    /**
+     * The second layer has 96 outputs of 64 inputs, 6 us, gates 4 of 64 and 64 of 32, 4 us each as the smallest of the table,
+     * in place of 8 and 4 us;
+     * four element-wise kernels of 8 us and 384 + 256 + 16 + 192 bytes in place of two and 640 bytes. Its states are 2 x 16
+     * x 16 elements of two bytes, read and written at 1 MB/us, in place of 20 us.
+     */
+    @Test
+    void linearAttention_hasKernelsOfItsOwn() {
+        var linear = LLM.withLinearAttention(new LlmSpec.LinearAttention(1, 1, 2, 16, 16, 4, 2));
+        var gpu = TableFolder.GPU_SPEC.withLinearAttention(new GpuSpec.LinearAttention(0, 0, 1, 1));
+        var folder = folder();
+        var plain = model(folder, Map.of());
+        var model = model(folder, linear, gpu);
+
+        assertThat(share(model, decode(), "linear") - share(plain, decode(), "linear"))
+                .isCloseTo(14_000 - 12_000 + 8_000.848 - 4_000.64, within(1e-6));
+        assertThat(share(model, decode(), "attention")).isCloseTo(20_000 + 2.048, within(1e-6));
+        assertThat(model.missing()).containsExactly("linear attention");
+    }
+
+    /**
+     * In each of two layers 2 x 32 outputs of 16 inputs, 32 of 64, and 2 of 64, 4 us each as the smallest of the table; three
+     * element-wise kernels of 2 us and 128 bytes, and two of 2 us and 256.
+     */
+    @Test
+    void indexer_hasKernelsOfItsOwn() {
+        var folder = folder();
+
+        double more = share(latent(folder, new LlmSpec.Indexer(2, 32, 8)), decode(), "linear")
+                - share(latent(folder, null), decode(), "linear");
+        assertThat(more).isCloseTo(2 * (12_000 + 10_000 + 0.896), within(1e-6));
+    }
+
+    private static TableLatency latent(TableFolder folder, LlmSpec.@Nullable Indexer indexer) {
+        var latent = new LlmSpec.LatentAttention(16, 8, 4, 8, 8, indexer);
+        var attention = new LlmSpec.Attention(2, 2, 12, false, false, 0, 0, latent);
+        return model(folder, LLM.withAttention(attention), TableFolder.GPU_SPEC);
     }
 
     @Test
@@ -375,6 +416,12 @@ final class TableLatencyTest {
 
     private static TableLatency model(TableFolder folder, Map<String, String> versions) {
         return model(folder, versions, StepExecution.VLLM);
+    }
+
+    private static TableLatency model(TableFolder folder, LlmSpec llm, GpuSpec gpu) {
+        var placement = new Placement(llm, gpu, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO);
+        return new TableLatency(
+                folder.database(), TableFolder.GPU, Map.of(), placement, new HostOverhead(0, 10, StepExecution.VLLM));
     }
 
     private static TableLatency model(TableFolder folder, Map<String, String> versions, StepExecution execution) {
