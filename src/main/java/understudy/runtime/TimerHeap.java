@@ -9,6 +9,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TimerHeap {
     private @Nullable VirtualTimer[] heap = new @Nullable VirtualTimer[64];
+
+    /** Time of each timer, as the timers themselves have left the processor's caches when they are compared. */
+    private long[] dueNanos = new long[heap.length];
+
     private int size;
 
     int size() {
@@ -18,6 +22,7 @@ final class TimerHeap {
     void add(VirtualTimer timer) {
         if (size == heap.length) {
             heap = Arrays.copyOf(heap, size * 2);
+            dueNanos = Arrays.copyOf(dueNanos, size * 2);
         }
         siftUp(size++, timer);
     }
@@ -47,7 +52,7 @@ final class TimerHeap {
         for (int i = 0; i < size; i++) {
             var timer = get(i);
             if (!timer.isCancelled()) {
-                heap[kept++] = timer;
+                put(kept++, timer);
             }
         }
         Arrays.fill(heap, kept, size, null);
@@ -66,14 +71,13 @@ final class TimerHeap {
         int index = start;
         while (index > 0) {
             int parentIndex = (index - 1) >>> 1;
-            var parent = get(parentIndex);
-            if (!timer.isBefore(parent)) {
+            if (!isBefore(timer, parentIndex)) {
                 break;
             }
-            heap[index] = parent;
+            move(parentIndex, index);
             index = parentIndex;
         }
-        heap[index] = timer;
+        put(index, timer);
     }
 
     private void siftDown(int start, VirtualTimer timer) {
@@ -81,18 +85,38 @@ final class TimerHeap {
         int half = size >>> 1;
         while (index < half) {
             int childIndex = 2 * index + 1;
-            var child = get(childIndex);
             int rightIndex = childIndex + 1;
-            if (rightIndex < size && get(rightIndex).isBefore(child)) {
+            if (rightIndex < size && isBefore(rightIndex, childIndex)) {
                 childIndex = rightIndex;
-                child = get(rightIndex);
             }
-            if (!child.isBefore(timer)) {
+            if (isBefore(timer, childIndex)) {
                 break;
             }
-            heap[index] = child;
+            move(childIndex, index);
             index = childIndex;
         }
+        put(index, timer);
+    }
+
+    /** Returns whether one timer of the heap goes before another one. */
+    private boolean isBefore(int index, int other) {
+        return dueNanos[index] < dueNanos[other]
+                || (dueNanos[index] == dueNanos[other] && get(index).sequence < get(other).sequence);
+    }
+
+    /** Returns whether a timer that is not in the heap goes before one that is. */
+    private boolean isBefore(VirtualTimer timer, int index) {
+        return timer.dueNanos < dueNanos[index]
+                || (timer.dueNanos == dueNanos[index] && timer.sequence < get(index).sequence);
+    }
+
+    private void move(int from, int to) {
+        heap[to] = heap[from];
+        dueNanos[to] = dueNanos[from];
+    }
+
+    private void put(int index, VirtualTimer timer) {
         heap[index] = timer;
+        dueNanos[index] = timer.dueNanos;
     }
 }

@@ -41,10 +41,6 @@ final class VirtualTimer implements Cancellable {
         this.action = action;
     }
 
-    boolean isBefore(VirtualTimer other) {
-        return dueNanos < other.dueNanos || (dueNanos == other.dueNanos && sequence < other.sequence);
-    }
-
     /** Acts, unless the timer was cancelled; returns whether it did. */
     boolean fire() {
         if (!STATE.compareAndSet(this, PENDING, FIRED)) {
