@@ -1,7 +1,7 @@
 package understudy.cluster.replica;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
+import org.apache.pekko.actor.Cancellable;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
 import understudy.cluster.Replica;
@@ -33,6 +33,7 @@ final class ReplicaOrders {
     /** Calls in turn; the first one is being carried out while the engine waits for it. */
     private final ArrayDeque<Call> calls = new ArrayDeque<>();
 
+    private Cancellable callEnds = Cancellable.alreadyCancelled();
     private boolean isCalling;
     private int numStepsToEnd;
 
@@ -185,7 +186,7 @@ final class ReplicaOrders {
             adapters.unload(change.name());
         }
         long nanos = change.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(adapters, change.name());
-        parts.timers().startSingleTimer(this, Replica.CallEnded.NOW, Duration.ofNanos(nanos));
+        callEnds = parts.clock().tellAfter(nanos, parts.self(), Replica.CallEnded.NOW);
     }
 
     private long load(Adapters adapters, String name) {
@@ -205,6 +206,11 @@ final class ReplicaOrders {
         parts.engine().setCalled(false);
         steps.planSoon();
         return true;
+    }
+
+    /** Has no call end any more. */
+    void stop() {
+        callEnds.cancel();
     }
 
     /** Answers all calls of a replica that ends, so that no asker is left waiting. */

@@ -3,7 +3,6 @@ package understudy.cluster.replica;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
@@ -13,7 +12,6 @@ import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
-import understudy.latency.ApiDelay;
 import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
@@ -33,12 +31,11 @@ import understudy.runtime.Clock;
 @RecordBuilder
 record ReplicaParts(
         Clock clock,
-        TimerScheduler<Replica.Command> timers,
         ActorRef<Replica.Command> self,
         ActorRef<KvBlockManager.Command> kvBlockManager,
         ActorRef<VirtualGpu.Command> gpu,
         @Nullable RankTurns ranks,
-        ApiDelay.Queue api,
+        ApiEntry api,
         EngineCore engine,
         ClientTable clients,
         ReplicaCounters counters,
@@ -48,7 +45,6 @@ record ReplicaParts(
     /** Starts memory and device, whose failures are the replica's. */
     static ReplicaParts start(
             ActorContext<Replica.Command> context,
-            TimerScheduler<Replica.Command> timers,
             Clock clock,
             ReplicaCounters counters,
             ReplicaSpec spec,
@@ -66,7 +62,6 @@ record ReplicaParts(
         var loadReporter = new LoadReporter(peers, engine.engine().load(), kvBlockManager, context.getSelf(), clock);
         return ReplicaPartsBuilder.builder()
                 .clock(clock)
-                .timers(timers)
                 .self(context.getSelf())
                 .kvBlockManager(kvBlockManager)
                 .gpu(gpu)
@@ -74,19 +69,13 @@ record ReplicaParts(
                         group == null || spec.engine().rankRules().agreement() == null
                                 ? null
                                 : new RankTurns(context, index, group))
-                .api(new ApiDelay.Queue(spec.apiDelay()))
+                .api(new ApiEntry(spec.apiDelay(), clock, context.getSelf()))
                 .engine(engine)
                 .clients(new ClientTable(index, counters, spec.keepsTokenTimes()))
                 .counters(counters)
                 .events(new ReplicaEvents(counters, engine.engine().load(), kvBlockManager, peers, loadReporter))
                 .loadReporter(loadReporter)
                 .build();
-    }
-
-    /** Returns how long from now on the API works on a request that has come, whose prompt has so many tokens. */
-    long apiNanos(Replica.AddRequest add, int numPromptTokens) {
-        long nowNanos = clock.nowNanos();
-        return Math.max(0, api.add(nowNanos - add.headStartNanos(), numPromptTokens) - nowNanos);
     }
 
     /** Tells the memory that another replica holds the KV of a request, if one does. */

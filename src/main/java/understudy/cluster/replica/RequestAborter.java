@@ -145,7 +145,7 @@ final class RequestAborter {
     /** Removes a request from the engine, and returns its progress; null if it had not reached the queue. */
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
-        parts.timers().cancel(request.id());
+        parts.api().cancel(request.id());
         engine.onTakenOut(request.id());
         var progress = engine.engine().abort(request.id());
         if (progress != null) {

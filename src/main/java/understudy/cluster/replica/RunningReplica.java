@@ -1,6 +1,5 @@
 package understudy.cluster.replica;
 
-import java.time.Duration;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -80,14 +79,10 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private static Behavior<Replica.Command> create(
             Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> Behaviors.withStash(
+        return Behaviors.setup(context -> Behaviors.withStash(
                 DeferredCommands.CAPACITY,
                 stash -> new RunningReplica(
-                        context,
-                        stash,
-                        ReplicaParts.start(context, timers, clock, counters, spec, peers),
-                        spec,
-                        peers))));
+                        context, stash, ReplicaParts.start(context, clock, counters, spec, peers), spec, peers)));
     }
 
     /** Messages of every step are told apart by type tests, and come first. */
@@ -163,16 +158,17 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         clients.add(add);
-        var delay = Duration.ofNanos(
-                parts.apiNanos(add, request.prompt().length()) + add.fault().delayNanos());
-        if (delay.isZero()) {
+        long delayNanos =
+                parts.api().nanos(add, request.prompt().length()) + add.fault().delayNanos();
+        if (delayNanos == 0) {
             return onEnqueue(new Replica.Enqueue(request));
         }
-        parts.timers().startSingleTimer(request.id(), new Replica.Enqueue(request), delay);
+        parts.api().enqueueAfter(delayNanos, request);
         return this;
     }
 
     private Behavior<Replica.Command> onEnqueue(Replica.Enqueue enqueue) {
+        parts.api().onEnqueued(enqueue.request().id());
         engine.add(enqueue.request(), clock.nowNanos());
         steps.planSoon();
         return this;
@@ -291,7 +287,9 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private void stopTimers() {
         ticks.stop();
+        parts.api().stop();
         parts.loadReporter().stop();
+        orders.stop();
     }
 
     private Behavior<Replica.Command> onGetRecord(Replica.GetRecord getRecord) {

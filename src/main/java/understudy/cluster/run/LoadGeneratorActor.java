@@ -1,6 +1,6 @@
 package understudy.cluster.run;
 
-import java.time.Duration;
+import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.PostStop;
@@ -8,7 +8,6 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.cluster.LoadGenerator;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
@@ -18,25 +17,23 @@ import understudy.workload.Workload;
 
 /** Generator of the requests of a workload, with one timer for the next of them. */
 public final class LoadGeneratorActor extends AbstractBehavior<LoadGenerator.Command> {
-    private final TimerScheduler<LoadGenerator.Command> timers;
     private final Clock clock;
     private final Workload workload;
     private final LoadSchedule schedule;
     private final ActorRef<Router.Command> router;
     private final ActorRef<? super LoadGenerator.Stopped> owner;
     private final ActorRef<RequestEvent> requestEvents;
+    private Cancellable next = Cancellable.alreadyCancelled();
     private long armedNanos = LoadSchedule.NEVER;
     private boolean isStopped;
 
     private LoadGeneratorActor(
             ActorContext<LoadGenerator.Command> context,
-            TimerScheduler<LoadGenerator.Command> timers,
             Clock clock,
             Workload workload,
             ActorRef<Router.Command> router,
             ActorRef<? super LoadGenerator.Stopped> owner) {
         super(context);
-        this.timers = timers;
         this.clock = clock;
         this.router = router;
         this.owner = owner;
@@ -55,13 +52,13 @@ public final class LoadGeneratorActor extends AbstractBehavior<LoadGenerator.Com
             Workload.Source source,
             ActorRef<Router.Command> router,
             ActorRef<? super LoadGenerator.Stopped> owner) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> {
+        return Behaviors.setup(context -> {
             // By a message: what fails while an actor is made is not supervised as what fails later.
             context.getSelf().tell(LoadGenerator.SendDue.NOW);
             return Behaviors.receiveMessage(
-                    first -> new LoadGeneratorActor(context, timers, clock, source.open(), router, owner)
+                    first -> new LoadGeneratorActor(context, clock, source.open(), router, owner)
                             .onSendDue(LoadGenerator.SendDue.NOW));
-        }));
+        });
     }
 
     @Override
@@ -109,12 +106,13 @@ public final class LoadGeneratorActor extends AbstractBehavior<LoadGenerator.Com
 
     private Behavior<LoadGenerator.Command> onStop(LoadGenerator.Stop now) {
         isStopped = true;
-        timers.cancelAll();
+        next.cancel();
         tellStopped();
         return this;
     }
 
     private Behavior<LoadGenerator.Command> onPostStop(PostStop signal) {
+        next.cancel();
         workload.close();
         return this;
     }
@@ -134,10 +132,8 @@ public final class LoadGeneratorActor extends AbstractBehavior<LoadGenerator.Com
         long nextNanos = schedule.nextNanos();
         if (nextNanos != armedNanos && nextNanos != LoadSchedule.NEVER) {
             armedNanos = nextNanos;
-            timers.startSingleTimer(
-                    LoadGenerator.SendDue.NOW,
-                    LoadGenerator.SendDue.NOW,
-                    Duration.ofNanos(nextNanos - clock.nowNanos()));
+            next.cancel();
+            next = clock.tellAfter(nextNanos - clock.nowNanos(), getContext().getSelf(), LoadGenerator.SendDue.NOW);
         }
     }
 }
