@@ -23,8 +23,12 @@ public final class CellScenario {
     private static final String VLLM = "vllm";
     private static final String LATENCY_MODEL = "latency.model";
     private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
-    private static final String MEM_FRACTION = "mem-fraction-static";
-    private static final String QWEN = "qwen3.5";
+    private static final String TRUE = "true";
+    private static final String CHUNK = "engine.sglang.chunked-prefill-size";
+    private static final String MAX_PREFILL = "engine.sglang.max-prefill-tokens";
+    private static final String MEM_FRACTION = "engine.sglang.mem-fraction-static";
+    private static final String NO_RADIX = "engine.sglang.disable-radix-cache";
+    private static final String MAX_RUNNING = "engine.sglang.max-running-requests";
     private static final int REQUESTS_PER_CLIENT = 10;
     private static final double SHORTEST = 0.8;
     private static final int FP8_BLOCK = 128;
@@ -49,6 +53,67 @@ public final class CellScenario {
             new Format(Pattern.compile("^fp8"), FP8, "fp8"),
             new Format(Pattern.compile("^(" + SIXTEEN_BITS + ")"), SIXTEEN_BITS, "bf16"));
 
+    /**
+     * InferenceMAX's {@code dsr1_fp8_h200.sh}, {@code qwen3.5_fp8_h200.sh}, {@code glm5_fp8_h200.sh}, and the same for {@code
+     * b200}, which have an FP8 KV cache.
+     */
+    private static final List<StartCommand> SGLANG_COMMANDS = List.of(
+            new StartCommand(
+                    "deepseek",
+                    false,
+                    false,
+                    Map.of(CHUNK, "32768", MAX_PREFILL, "32768", MEM_FRACTION, "0.82", NO_RADIX, TRUE)),
+            new StartCommand(
+                    "qwen3.5",
+                    false,
+                    true,
+                    Map.of(
+                            CHUNK,
+                            "16384",
+                            MAX_PREFILL,
+                            "16384",
+                            MEM_FRACTION,
+                            "0.80",
+                            NO_RADIX,
+                            TRUE,
+                            MAX_RUNNING,
+                            "128",
+                            "kv-cache.mamba-ssm-cache-dtype",
+                            "bfloat16")),
+            new StartCommand("glm-5", false, false, Map.of(MEM_FRACTION, "0.85")),
+            new StartCommand(
+                    "deepseek",
+                    true,
+                    true,
+                    Map.of(
+                            CHUNK, "32768",
+                            MAX_PREFILL, "32768",
+                            MEM_FRACTION, "0.82",
+                            NO_RADIX, TRUE,
+                            MAX_RUNNING, "128")),
+            new StartCommand(
+                    "qwen3.5",
+                    true,
+                    true,
+                    Map.of(
+                            CHUNK,
+                            "32768",
+                            MAX_PREFILL,
+                            "32768",
+                            MEM_FRACTION,
+                            "0.82",
+                            NO_RADIX,
+                            TRUE,
+                            MAX_RUNNING,
+                            "128",
+                            "kv-cache.mamba-ssm-cache-dtype",
+                            "float32")),
+            new StartCommand(
+                    "glm-5",
+                    true,
+                    true,
+                    Map.of(CHUNK, "32768", MAX_PREFILL, "32768", MEM_FRACTION, "0.85", NO_RADIX, TRUE)));
+
     /** Rows of trial builds name a branch. */
     private static final Pattern VERSION = Pattern.compile("\\d+(\\.\\w+)+");
 
@@ -65,6 +130,16 @@ public final class CellScenario {
      * @param dtype its name in scenarios
      */
     private record Format(Pattern measured, Pattern stored, String dtype) {}
+
+    /**
+     * Start command of public measurements of SGLang.
+     *
+     * @param family how the names of its models begin
+     * @param isOnBlackwell whether it is for such GPUs; else for Hopper
+     * @param hasFp8Kv whether its KV cache is in FP8
+     * @param settings what else it says
+     */
+    private record StartCommand(String family, boolean isOnBlackwell, boolean hasFp8Kv, Map<String, String> settings) {}
 
     /**
      * Reads the shared scenario.
@@ -194,34 +269,27 @@ public final class CellScenario {
         var all = new LinkedHashMap<String, String>();
         if (isOf(setup, "gpt-oss")
                 && HOPPER.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find()) {
-            putIfDefault(all, "latency", "mxfp4-use-marlin", "true");
+            putIfDefault(all, "latency", "mxfp4-use-marlin", TRUE);
             putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
         }
         return all;
     }
 
-    /**
-     * Returns the start commands of public measurements of SGLang on H200, where the scenario says nothing of it (InferenceMAX,
-     * {@code dsr1_fp8_h200.sh}, {@code qwen3.5_fp8_h200.sh}, {@code glm5_fp8_h200.sh}).
-     */
+    /** Returns what servers of public measurements of SGLang were started with, where the scenario says nothing of it. */
     private Map<String, String> onSglang(MeasuredSetup setup) {
         var all = new LinkedHashMap<String, String>();
-        String sglang = "engine.sglang";
-        if (isOf(setup, "deepseek") || isOf(setup, QWEN)) {
-            boolean isQwen = isOf(setup, QWEN);
-            String chunk = isQwen ? "16384" : "32768";
-            putIfDefault(all, sglang, "chunked-prefill-size", chunk);
-            putIfDefault(all, sglang, "max-prefill-tokens", chunk);
-            putIfDefault(all, sglang, MEM_FRACTION, isQwen ? "0.80" : "0.82");
-            putIfDefault(all, sglang, "disable-radix-cache", "true");
-            if (isQwen) {
-                putIfDefault(all, sglang, "max-running-requests", "128");
-                putIfDefault(all, "kv-cache", "mamba-ssm-cache-dtype", "bfloat16");
-            }
-        } else if (isOf(setup, "glm-5")) {
-            putIfDefault(all, sglang, MEM_FRACTION, "0.85");
-        }
+        startCommand(setup)
+                .ifPresent(command -> command.settings.forEach((key, value) -> {
+                    int dot = key.lastIndexOf('.');
+                    putIfDefault(all, key.substring(0, dot), key.substring(dot + 1), value);
+                }));
         return all;
+    }
+
+    private static Optional<StartCommand> startCommand(MeasuredSetup setup) {
+        return SGLANG_COMMANDS.stream()
+                .filter(command -> isOf(setup, command.family) && command.isOnBlackwell == isOnBlackwell(setup))
+                .findFirst();
     }
 
     /**
@@ -264,8 +332,9 @@ public final class CellScenario {
                 return new KvCacheFormat("fp8", "public runs of gpt-oss on Blackwell have it");
             }
         }
-        if (!engineKind().equals(VLLM) && ofScenario.equals("auto") && isOf(setup, QWEN)) {
-            return new KvCacheFormat("fp8", "public runs of Qwen3.5 on SGLang have it");
+        boolean isOnSglang = !engineKind().equals(VLLM) && ofScenario.equals("auto");
+        if (isOnSglang && startCommand(setup).filter(StartCommand::hasFp8Kv).isPresent()) {
+            return new KvCacheFormat("fp8", "public runs of it on SGLang have it");
         }
         return new KvCacheFormat(ofScenario, "as in the scenario");
     }

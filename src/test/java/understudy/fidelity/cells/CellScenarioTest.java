@@ -50,15 +50,25 @@ final class CellScenarioTest {
     /** Start commands of public measurements, where the scenario says nothing else. */
     @ParameterizedTest
     @CsvSource({
-        "deepseek-ai/DeepSeek-R1, 32768, 0.82, true, auto, auto, auto",
-        "Qwen/Qwen3.5-397B-A17B, 16384, 0.80, true, fp8, bfloat16, fp8-block",
-        "zhipuai/GLM-5, auto, 0.85, false, auto, auto, auto"
+        "h200_sxm, deepseek-ai/DeepSeek-R1, 32768, 0.82, true, auto, auto, auto",
+        "h200_sxm, Qwen/Qwen3.5-397B-A17B, 16384, 0.80, true, fp8, bfloat16, fp8-block",
+        "h200_sxm, zhipuai/GLM-5, auto, 0.85, false, auto, auto, auto",
+        "b200_sxm, deepseek-ai/DeepSeek-R1, 32768, 0.82, true, fp8, auto, auto",
+        "b200_sxm, Qwen/Qwen3.5-397B-A17B, 32768, 0.82, true, fp8, float32, fp8-block",
+        "b200_sxm, zai-org/GLM-5-FP8, 32768, 0.85, true, fp8, auto, auto"
     })
     void cellOfSglang_isStartedAsItWas(
-            String model, String chunk, String share, String isOff, String kv, String states, String dtype) {
+            String gpu,
+            String model,
+            String chunk,
+            String share,
+            String isOff,
+            String kv,
+            String states,
+            String dtype) {
         var sglang = new CellScenario(
                 new ScenarioFile(Map.of()), "conf/validation/closed-loop-sglang.conf", Map.of("latency.gpu", "h200"));
-        var config = sglang.of(setup(model, "h200_sxm", "fp8 fp8_block", 8, 1, 8, 1), "roofline");
+        var config = sglang.of(setup(model, gpu, "fp8 fp8_block", 8, 1, 8, 1), "roofline");
 
         assertThat(config.text("engine.sglang.chunked-prefill-size")).isEqualTo(chunk);
         assertThat(config.text("engine.sglang.mem-fraction-static")).isEqualTo(share);
