@@ -35,9 +35,12 @@ final class ApiEntry {
         due.put(request.id(), clock.tellAfter(nanos, replica, new Replica.Enqueue(request)));
     }
 
-    /** A request has come to the waiting queue. */
-    void onEnqueued(long requestId) {
-        due.remove(requestId);
+    /**
+     * Returns whether a request that is to be enqueued now is still expected: one that was cancelled after its timer had gone
+     * off is not.
+     */
+    boolean enters(long requestId) {
+        return due.remove(requestId) != null;
     }
 
     /** Forgets a request, if it is on its way. */

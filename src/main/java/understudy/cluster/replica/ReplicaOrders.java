@@ -195,8 +195,14 @@ final class ReplicaOrders {
         return adapters.loadingNanos(loaded);
     }
 
-    /** A call is over; returns whether the engine goes on, since there is no other one. */
+    /**
+     * A call is over; returns whether the engine goes on, since there is no other one. What a replica hears that has been
+     * started anew meanwhile is of a call that was given up.
+     */
     boolean onCallEnded() {
+        if (!isCalling) {
+            return false;
+        }
         parts.answer(calls.remove().told);
         if (!calls.isEmpty()) {
             carryOutCall();

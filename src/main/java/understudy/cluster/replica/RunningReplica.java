@@ -18,6 +18,7 @@ import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.engine.EngineCore;
+import understudy.engine.Request;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -161,17 +162,23 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         long delayNanos =
                 parts.api().nanos(add, request.prompt().length()) + add.fault().delayNanos();
         if (delayNanos == 0) {
-            return onEnqueue(new Replica.Enqueue(request));
+            enqueue(request);
+        } else {
+            parts.api().enqueueAfter(delayNanos, request);
         }
-        parts.api().enqueueAfter(delayNanos, request);
         return this;
     }
 
     private Behavior<Replica.Command> onEnqueue(Replica.Enqueue enqueue) {
-        parts.api().onEnqueued(enqueue.request().id());
-        engine.add(enqueue.request(), clock.nowNanos());
-        steps.planSoon();
+        if (parts.api().enters(enqueue.request().id())) {
+            enqueue(enqueue.request());
+        }
         return this;
+    }
+
+    private void enqueue(Request request) {
+        engine.add(request, clock.nowNanos());
+        steps.planSoon();
     }
 
     private Behavior<Replica.Command> onPlanStep() {

@@ -45,6 +45,19 @@ final class ApiEntryTest {
         assertThat(replica.messages()).containsExactly(new Replica.Enqueue(second));
     }
 
+    /** Its timer has gone off, and what it sent has not been looked at yet. */
+    @Test
+    void cancelledRequestThatIsDue_doesNotEnter() {
+        entry.enqueueAfter(MILLI, first);
+        entry.enqueueAfter(MILLI, second);
+        kit.advance(Duration.ofMillis(1));
+        entry.cancel(first.id());
+
+        assertThat(entry.enters(first.id())).isFalse();
+        assertThat(entry.enters(second.id())).isTrue();
+        assertThat(entry.enters(second.id())).isFalse();
+    }
+
     @Test
     void stop_forgetsAllRequests() {
         entry.enqueueAfter(MILLI, first);
