@@ -186,13 +186,13 @@ public record LlmSpec(
         }
 
         /** Returns the elements of a token's values, as many as its gate has. */
-        public int valueSize() {
-            return numValueHeads * valueHeadDim;
+        public long valueSize() {
+            return (long) numValueHeads * valueHeadDim;
         }
 
         /** Returns the elements of a token that go through the convolution: its query, key and values. */
-        public int convSize() {
-            return 2 * numKeyHeads * keyHeadDim + valueSize();
+        public long convSize() {
+            return 2L * numKeyHeads * keyHeadDim + valueSize();
         }
 
         /** Returns the bytes of all matrices of a sequence in one layer. */
@@ -206,7 +206,7 @@ public record LlmSpec(
         }
 
         private long numParams(long hiddenSize) {
-            return hiddenSize * (convSize() + 2L * valueSize()) + (long) convWidth * convSize() + valueHeadDim;
+            return hiddenSize * (convSize() + 2 * valueSize()) + convWidth * convSize() + valueHeadDim;
         }
 
         /** Returns the weights that are not quantized: those that make each value head's decay and strength. */

@@ -69,6 +69,11 @@ final class HuggingFaceConfig {
     /** Families whose classes in vLLM have {@code embedding_modules}; Mistral and Qwen have none. */
     private static final Set<String> LORA_EMBEDDINGS = Set.of("llama", "mixtral", "yi");
 
+    private static final String LAYER_TYPES = "layer_types";
+    private static final String LINEAR_ATTENTION = "linear_attention";
+    private static final String VALUE_HEADS = "linear_num_value_heads";
+    private static final String INDEX_TOPK = "index_topk";
+
     private final JsonFields json;
     private final String family;
     private final int numLayers;
@@ -79,6 +84,11 @@ final class HuggingFaceConfig {
         family = json.text("model_type");
         numLayers = json.positive("num_hidden_layers", "n_layer", "n_layers", "num_layers");
         hidden = json.positive("hidden_size", "n_embd", "d_model");
+        int listed = json.size(LAYER_TYPES);
+        if (listed >= 0 && listed != numLayers) {
+            throw json.problem(
+                    "layer_types has " + listed + " entries, must have the " + numLayers + " of num_hidden_layers");
+        }
     }
 
     /** Returns whether a text is the path of such a file, or of a folder that has one. */
@@ -94,6 +104,10 @@ final class HuggingFaceConfig {
                 !root.hasNonNull("hidden_size") && root.path("text_config").isObject();
         var config = new HuggingFaceConfig(new JsonFields(file.toString(), isNested ? root.get("text_config") : root));
         var spec = config.spec(nameOf(file, root), weights(file, root));
+        if (spec.linearAttention() != null && spec.numWindowLayers() > 0) {
+            throw config.json.problem("has layers with " + LINEAR_ATTENTION + " and others with sliding_window "
+                    + spec.attention().window() + ", which are not emulated together");
+        }
         boolean isKnown = spec.attention().latent() == null && KNOWN.contains(config.family);
         var status = isKnown ? GpuFile.Status.FITTED : GpuFile.Status.ASSUMED;
         return new LlmFile(spec, status, 0, LORA_EMBEDDINGS.contains(config.family), file.toString());
@@ -146,6 +160,9 @@ final class HuggingFaceConfig {
         }
         int window = json.bool("use_sliding_window", true) ? json.number(0, "sliding_window") : 0;
         int kvRank = json.number(0, "kv_lora_rank");
+        if (kvRank == 0 && json.number(0, INDEX_TOPK) > 0) {
+            throw json.problem("index_topk is " + json.number(0, INDEX_TOPK) + ", which needs kv_lora_rank");
+        }
         return new LlmSpec.Attention(
                 heads,
                 kvHeads,
@@ -167,7 +184,7 @@ final class HuggingFaceConfig {
     }
 
     private int numWindowLayers() {
-        int named = json.count("layer_types", "sliding_attention");
+        int named = json.count(LAYER_TYPES, "sliding_attention");
         if (named >= 0) {
             return named;
         }
@@ -191,29 +208,42 @@ final class HuggingFaceConfig {
     }
 
     private @Nullable Indexer indexer() {
-        int topK = json.number(0, "index_topk");
+        int topK = json.number(0, INDEX_TOPK);
+        if (topK > 0 && json.number(0, "q_lora_rank") == 0) {
+            throw json.problem("index_topk is " + topK + ", which needs q_lora_rank");
+        }
         return topK == 0 ? null : new Indexer(json.positive("index_n_heads"), json.positive("index_head_dim"), topK);
     }
 
     private @Nullable LinearAttention linearAttention() {
-        int valueHeads = json.number(0, "linear_num_value_heads");
-        int count = valueHeads == 0 ? 0 : numLinearLayers();
+        boolean isListed = json.count(LAYER_TYPES, LINEAR_ATTENTION) > 0;
+        int count = isListed || json.number(0, VALUE_HEADS) > 0 ? numLinearLayers() : 0;
+        if (count == 0) {
+            return null;
+        }
+        int keyHeads = json.positive("linear_num_key_heads");
+        int valueHeads = json.positive(VALUE_HEADS);
+        if (valueHeads % keyHeads != 0) {
+            throw json.problem(VALUE_HEADS + " is " + valueHeads + ", must be a multiple of the " + keyHeads
+                    + " of linear_num_key_heads");
+        }
         boolean isFloat = json.text("mamba_ssm_dtype").equals("float32");
-        return count == 0
-                ? null
-                : new LinearAttention(
-                        count,
-                        json.positive("linear_num_key_heads"),
-                        valueHeads,
-                        json.positive("linear_key_head_dim"),
-                        json.positive("linear_value_head_dim"),
-                        json.positive("linear_conv_kernel_dim"),
-                        isFloat ? Float.BYTES : Short.BYTES);
+        return new LinearAttention(
+                count,
+                keyHeads,
+                valueHeads,
+                json.positive("linear_key_head_dim"),
+                json.positive("linear_value_head_dim"),
+                json.positive("linear_conv_kernel_dim"),
+                isFloat ? Float.BYTES : Short.BYTES);
     }
 
     private int numLinearLayers() {
-        int named = json.count("layer_types", "linear_attention");
-        int interval = Math.max(1, json.number(4, "full_attention_interval"));
+        int named = json.count(LAYER_TYPES, LINEAR_ATTENTION);
+        int interval = json.number(4, "full_attention_interval");
+        if (interval == 0) {
+            throw json.problem("full_attention_interval is 0, must be at least 1");
+        }
         int count = named >= 0 ? named : numLayers - numLayers / interval;
         if (count >= numLayers) {
             throw json.problem("none of the " + numLayers + " layers has full_attention");

@@ -23,6 +23,8 @@ import understudy.settings.Section;
 public record LlmFile(
         LlmSpec spec, GpuFile.Status status, double paramsBillion, boolean hasLoraEmbeddings, String source) {
     private static final int MAX = 100_000_000;
+    private static final String INDEX_TOPK = "index-topk";
+    private static final String VALUE_HEADS = "linear-num-value-heads";
 
     private enum Dtype {
         AUTO,
@@ -99,6 +101,9 @@ public record LlmFile(
         int numKvHeads = file.wholeNumber("num-key-value-heads", 0, numHeads);
         int headDim = file.wholeNumber("head-dim", 0, MAX);
         int kvRank = file.wholeNumber("kv-lora-rank", 0, MAX);
+        if (kvRank == 0 && file.wholeNumber(INDEX_TOPK, 0, MAX) > 0) {
+            throw file.unusable(INDEX_TOPK, "which needs kv-lora-rank");
+        }
         return new LlmSpec.Attention(
                 numHeads,
                 numKvHeads == 0 ? numHeads : numKvHeads,
@@ -119,22 +124,35 @@ public record LlmFile(
     }
 
     private static @Nullable Indexer indexer(Section file) {
-        int topK = file.wholeNumber("index-topk", 0, MAX);
+        int topK = file.wholeNumber(INDEX_TOPK, 0, MAX);
+        if (topK > 0 && file.wholeNumber("q-lora-rank", 0, MAX) == 0) {
+            throw file.unusable(INDEX_TOPK, "which needs q-lora-rank");
+        }
         return topK == 0 ? null : new Indexer(positive(file, "index-n-heads"), positive(file, "index-head-dim"), topK);
     }
 
     private static @Nullable LinearAttention linearAttention(Section file, int numLayers) {
         int numLinearLayers = file.wholeNumber("num-linear-layers", 0, numLayers - 1);
-        return numLinearLayers == 0
-                ? null
-                : new LinearAttention(
-                        numLinearLayers,
-                        positive(file, "linear-num-key-heads"),
-                        positive(file, "linear-num-value-heads"),
-                        positive(file, "linear-key-head-dim"),
-                        positive(file, "linear-value-head-dim"),
-                        positive(file, "linear-conv-kernel-dim"),
-                        format(file, "mamba-ssm-dtype", WeightFormat.BF16).bytes());
+        if (numLinearLayers == 0) {
+            return null;
+        }
+        if (file.wholeNumber("sliding-window", 0, MAX) > 0 && file.wholeNumber("num-window-layers", 0, numLayers) > 0) {
+            throw file.unusable(
+                    "num-linear-layers", "but num-window-layers is not 0, too, and both are not emulated together");
+        }
+        int keyHeads = positive(file, "linear-num-key-heads");
+        int valueHeads = positive(file, VALUE_HEADS);
+        if (valueHeads % keyHeads != 0) {
+            throw file.unusable(VALUE_HEADS, "must be a multiple of linear-num-key-heads, which is " + keyHeads);
+        }
+        return new LinearAttention(
+                numLinearLayers,
+                keyHeads,
+                valueHeads,
+                positive(file, "linear-key-head-dim"),
+                positive(file, "linear-value-head-dim"),
+                positive(file, "linear-conv-kernel-dim"),
+                format(file, "mamba-ssm-dtype", WeightFormat.BF16).bytes());
     }
 
     private static LlmSpec.FeedForward feedForward(Section file, int numLayers) {

@@ -160,4 +160,25 @@ final class SpecFilesTest {
                 .hasMessageStartingWith(file.toString())
                 .hasMessageContaining(problem);
     }
+
+    /** Keys that follow the file of a bundled model, and what is said of the first. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "llama-3.1-8b | index-topk = 2048 | needs kv-lora-rank",
+                "deepseek-v3 | index-topk = 2048, q-lora-rank = 0 | needs q-lora-rank",
+                "qwen3-next-80b-a3b | linear-num-value-heads = 24 | must be a multiple of linear-num-key-heads, which is 16",
+                "qwen3-next-80b-a3b | num-linear-layers = 48 | must be from 0 to 47",
+                "qwen3-next-80b-a3b | num-linear-layers = 36, sliding-window = 128, num-window-layers = 12 | num-window-layers"
+            })
+    void modelThatCannotBe_isRefused(String model, String keys, String problem) throws IOException {
+        String bundled = Files.readString(Path.of("conf/models", model + ".conf"));
+        var file = SpecFiles.MODELS.read(Files.writeString(directory.resolve("bad.conf"), bundled + keys));
+
+        assertThatThrownBy(() -> LlmFile.read(file))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(keys.split(" = ", 2)[0] + " is ")
+                .hasMessageContaining(problem);
+    }
 }

@@ -148,6 +148,37 @@ final class HuggingFaceConfigTest {
             """)).hasMessageEndingWith("none of the 2 layers has full_attention");
     }
 
+    /** Fields that follow those of a model of four layers, and what is said of them. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "\"layer_types\": [\"linear_attention\", \"full_attention\"] | layer_types has 2 entries, must have the 4"
+                        + " of num_hidden_layers",
+                "\"linear_num_value_heads\": 4 | linear_num_key_heads is missing, must be from 1 to 100000000",
+                "\"layer_types\": [\"linear_attention\", \"a\", \"b\", \"c\"], \"linear_num_key_heads\": 2 |"
+                        + " linear_num_value_heads is missing, must be from 1 to 100000000",
+                "\"linear_num_value_heads\": 5, \"linear_num_key_heads\": 2 | linear_num_value_heads is 5, must be a multiple"
+                        + " of the 2 of linear_num_key_heads",
+                "\"linear_num_value_heads\": 4, \"full_attention_interval\": 0 | full_attention_interval is 0, must be at"
+                        + " least 1",
+                "\"linear_num_value_heads\": -4 | linear_num_value_heads is -4, must be a whole number from 0 to 100000000",
+                "\"linear_num_value_heads\": 4, \"linear_num_key_heads\": 2, \"linear_key_head_dim\": 8,"
+                        + " \"linear_value_head_dim\": 8, \"linear_conv_kernel_dim\": 4, \"sliding_window\": 128 | has layers"
+                        + " with linear_attention and others with sliding_window 128, which are not emulated together",
+                "\"index_topk\": 2048 | index_topk is 2048, which needs kv_lora_rank",
+                "\"index_topk\": 2048, \"kv_lora_rank\": 512, \"qk_rope_head_dim\": 64, \"qk_nope_head_dim\": 64,"
+                        + " \"v_head_dim\": 64 | index_topk is 2048, which needs q_lora_rank"
+            })
+    void fieldsThatDoNotFit_areRefused(String fields, String problem) {
+        assertThatThrownBy(() -> read("""
+            {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 100,
+             "intermediate_size": 64, %s}
+            """.formatted(fields)))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageEndingWith("config.json: " + problem);
+    }
+
     /** Published: 744 billion weights. Vectors of 512 + 64 elements, or in FP8 656 bytes; a key of 132 bytes beside each. */
     @Test
     void glm5_hasAnIndexer() throws IOException {
