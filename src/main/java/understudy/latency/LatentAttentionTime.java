@@ -99,8 +99,11 @@ public final class LatentAttentionTime {
     private double absorbedMicros(BatchShape batch) {
         int numDecodes = batch.numDecodes();
         double tokens = (double) batch.numTokens() - batch.numPrefillTokens();
-        double kvTokens = sparse == null ? batch.decodeKvTokens() : batch.decodeKvTokensWithin(sparse.topK());
-        double rowsAndTokens = numDecodes == 0 ? 0 : kvTokens * rows(tokens / numDecodes);
+        double tokensPerDecode = numDecodes == 0 ? 1 : tokens / numDecodes;
+        // Drafts attend to what is chosen for each of them.
+        double kvTokens =
+                sparse == null ? batch.decodeKvTokens() : tokensPerDecode * batch.decodeKvTokensWithin(sparse.topK());
+        double rowsAndTokens = kvTokens * rows(sparse == null ? tokensPerDecode : 1);
         double sequence = numDecodes == 0 ? 0 : kvTokens / numDecodes * sequenceMicrosPerKvToken;
         for (int i = 0; i < batch.numChunks(); i++) {
             int chunk = batch.chunkTokens(i);

@@ -6,7 +6,8 @@ import understudy.latency.LlmSpec.LinearAttention;
  * Time of linear attention (Gated DeltaNet) in all layers that have it, on one GPU of a tensor-parallel group, beside
  * projections, convolution and norms: what happens to the states.
  *
- * <p>A decode reads its states, changes and writes them. A prefill chunk goes by blocks of 64 tokens (<a
+ * <p>A decode reads its states, changes and writes them, once more for each draft that it verifies, since the engine goes on
+ * from that of the last accepted one. A prefill chunk goes by blocks of 64 tokens (<a
  * href="https://arxiv.org/abs/2412.06464">Gated DeltaNet</a>, section 3.3): products within a block are computed for all
  * blocks at a time, but a state takes one block after the other, so that the longest chunk of a step has a least time.
  */
@@ -17,7 +18,7 @@ public final class LinearAttentionTime {
     private final int numLayers;
     private final GpuSpec.LinearAttention fit;
     private final double overheadMicros;
-    private final double microsPerDecode;
+    private final double microsPerMatrices;
     private final double microsPerToken;
 
     /** Describes the group of GPUs. */
@@ -26,7 +27,7 @@ public final class LinearAttentionTime {
         fit = gpu.linearAttention();
         overheadMicros = gpu.elementwise().overheadMicros();
         double ranks = tensorParallelSize;
-        microsPerDecode = 2 * dims.matrixBytes() / ranks / (fit.bandwidth() * gpu.bytesPerMicro());
+        microsPerMatrices = dims.matrixBytes() / ranks / (fit.bandwidth() * gpu.bytesPerMicro());
         microsPerToken =
                 dims.numValueHeads() / ranks * flopPerTokenAndHead(dims) / (fit.compute() * gpu.flopPerMicro());
     }
@@ -43,11 +44,12 @@ public final class LinearAttentionTime {
 
     /** Returns the time of a batch in all layers. */
     public double micros(BatchShape batch) {
-        return numLayers * (decodeMicros(batch.numDecodes()) + chunkMicros(batch));
+        return numLayers * (decodeMicros(batch) + chunkMicros(batch));
     }
 
-    private double decodeMicros(int numDecodes) {
-        return numDecodes == 0 ? 0 : overheadMicros + numDecodes * microsPerDecode;
+    private double decodeMicros(BatchShape batch) {
+        int numDecodes = batch.numDecodes();
+        return numDecodes == 0 ? 0 : overheadMicros + (2.0 * numDecodes + batch.numDraftTokens()) * microsPerMatrices;
     }
 
     private double chunkMicros(BatchShape batch) {

@@ -28,6 +28,17 @@ final class LinearAttentionTimeTest {
         assertThat(time(1).micros(decodes(3, 9))).isEqualTo(time(1).micros(decodes(3, 99)));
     }
 
+    /** Three are read, and one more for each of the 4 drafts is written: 10 times 256 bytes at 250 per us. */
+    @Test
+    void verification_writesAStateForEachDraft() {
+        var batch = new BatchShape.Builder();
+        batch.addVerification(2, 99);
+        batch.addVerification(2, 99);
+        batch.add(1, 99, true);
+
+        assertThat(time(1).micros(batch.build())).isCloseTo(2 * (3 + 10 * 1.024), within(EXACT));
+    }
+
     /**
      * A token of a head has 64 (3 x 4 + 2 x 8) products within its block, and 3 x 4 x 8 with the state: 2 x 1888 operations,
      * or 7552 of both heads, 15.104 ns. The longer chunk waits 20 x 0.5 us for its blocks; 5 us are fixed.

@@ -37,6 +37,19 @@ final class SparseAttentionTimeTest {
     }
 
     /**
+     * Two of a decode's tokens attend to 16 each, 32 vectors of 10 bytes; both ways of two tokens have 96 + 2 x 2 x 4 x (3 + 4)
+     * bytes. 101 keys of 132 bytes are weighed by both: 202 results.
+     */
+    @Test
+    void draft_attendsToWhatIsChosenForIt() {
+        var batch = new BatchShape.Builder();
+        batch.addVerification(1, 99);
+
+        double expected = 0.32 + 2 * 0.208 + 13.332 + 1.616;
+        assertThat(micros(INDEXER, batch.build())).isCloseTo(expected, within(EXACT));
+    }
+
+    /**
      * Each of ten tokens attends to 16, of 64 heads 2 x 8 x 64 operations at 0.65 x 10^6 per us: 160 x 1.575 ns. Both ways
      * have 96 + 560 bytes. 30 keys, and 10 x 25.5 results.
      */
