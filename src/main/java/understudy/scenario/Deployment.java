@@ -42,6 +42,9 @@ public record Deployment(
     /** Tokens of which an attention kernel's blocks are multiples. */
     private static final int KERNEL_BLOCK = 16;
 
+    /** More tokens than any sequence has. */
+    private static final int MAX_BLOCK = 1_000_000_000;
+
     private static final String ENABLE_EXPERT_PARALLEL = "enable-expert-parallel";
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
     private static final double LARGE_GPU_GIB = 160;
@@ -238,7 +241,7 @@ public record Deployment(
         }
         double kvBytes = llm.spec().attention().kvBytesPerRank(tensorParallelSize(), bytesPerKvElement);
         double tokens = linear.stateBytesPerRank(tensorParallelSize()) / kvBytes;
-        return Math.max(least, KERNEL_BLOCK * (int) Math.ceil(tokens / KERNEL_BLOCK));
+        return (int) Math.max(least, Math.min(MAX_BLOCK, KERNEL_BLOCK * Math.ceil(tokens / KERNEL_BLOCK)));
     }
 
     /**
@@ -316,6 +319,11 @@ public record Deployment(
     public int lockstepSize() {
         boolean isDense = llm != null && llm.spec().feedForward().numExperts() == 0;
         return isDense ? 1 : parallelism.dataParallelSize();
+    }
+
+    /** Returns the bytes of a sequence's states of linear attention on all GPUs. */
+    double stateBytes() {
+        return llm == null ? 0 : llm.spec().stateBytesPerRank(1);
     }
 
     /** Returns the bytes of the weights on all GPUs together. */

@@ -102,6 +102,7 @@ record KvExchange(@Nullable ConnectorSpec connector, KvTransferSpec transfers, L
                 Math.round(blockSize * deployment.kvBytesPerTokenPerGpu()),
                 Math.round(blockSize * deployment.kvBytesPerToken()),
                 Math.round(blocksPerChunk * blockSize * deployment.kvBytesPerToken()),
+                Math.round(deployment.stateBytes()),
                 deployment.numLayers());
     }
 

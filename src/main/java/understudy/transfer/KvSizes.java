@@ -7,6 +7,13 @@ package understudy.transfer;
  * @param bytesPerBlockPerGpu bytes of a KV block on one GPU
  * @param bytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
  * @param bytesPerChunk bytes of a chunk of host memory, likewise
+ * @param bytesPerState bytes of what a sequence has beside blocks, such as states of linear attention, on all GPUs
  * @param numLayers layers that have a KV cache
  */
-public record KvSizes(int numGpus, long bytesPerBlockPerGpu, long bytesPerBlock, long bytesPerChunk, int numLayers) {}
+public record KvSizes(
+        int numGpus,
+        long bytesPerBlockPerGpu,
+        long bytesPerBlock,
+        long bytesPerChunk,
+        long bytesPerState,
+        int numLayers) {}

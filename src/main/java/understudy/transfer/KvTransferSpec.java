@@ -10,6 +10,7 @@ import java.util.List;
  * @param hostBytesPerBlock bytes of a KV block on one GPU
  * @param nic the replica's ports on the network: first the way out, then the way in
  * @param networkBytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
+ * @param networkBytesPerState bytes of a sequence beside its blocks, which go with the last of those that are pushed
  * @param chunkBytes bytes of a chunk of host memory, likewise
  * @param descriptorsPerBlock pieces of memory that a block is in
  * @param networkCost time of a transfer over the network besides that of its bytes
@@ -30,6 +31,7 @@ public record KvTransferSpec(
         long hostBytesPerBlock,
         PortGroup nic,
         long networkBytesPerBlock,
+        long networkBytesPerState,
         long chunkBytes,
         int descriptorsPerBlock,
         TransferCost networkCost,

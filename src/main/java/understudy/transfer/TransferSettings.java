@@ -57,6 +57,7 @@ public final class TransferSettings {
                 .hostBytesPerBlock(kv.bytesPerBlockPerGpu())
                 .nic(PortGroup.of(nicOneWay, nicOneWay))
                 .networkBytesPerBlock(kv.bytesPerBlock())
+                .networkBytesPerState(kv.bytesPerState())
                 .chunkBytes(kv.bytesPerChunk())
                 .descriptorsPerBlock(kv.numLayers())
                 .networkCost(cost)

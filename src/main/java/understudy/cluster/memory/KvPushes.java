@@ -427,10 +427,11 @@ final class KvPushes implements KvMoves {
             }
             return;
         }
+        long bytes = numPages * spec.networkBytesPerBlock() + (push.isAllSent ? spec.networkBytesPerState() : 0);
         push.numPieces++;
-        push.bytes += numPages * spec.networkBytesPerBlock();
+        push.bytes += bytes;
         pieces.put(numJobs, new Piece(push, numPages));
-        start(push, numPages * spec.networkBytesPerBlock(), numPages * spec.descriptorsPerBlock());
+        start(push, bytes, numPages * spec.descriptorsPerBlock());
     }
 
     private void onMoved(TransferEnded ended) {
