@@ -89,6 +89,15 @@ final class LinearAttentionTimeTest {
         assertThat(more).isCloseTo((2 * 600 + 2 * 90 - 2 * 300 - 2 * 50 + 2 * 176 - 2 * 40) / 1e3, within(1e-5));
     }
 
+    /** 10 outputs of 10 inputs more: 100 weights and 10 activations. 10 gates and what they are for are read, and 10 written. */
+    @Test
+    void outputGate_isMadeByTheProjectionOfQueries() {
+        var attention = new LlmSpec.Attention(2, 1, 5, false, true, 0, 0, null);
+        double more = micros(dense(attention, WeightFormat.BF16)) - micros(dense());
+
+        assertThat(more).isCloseTo((2 * 110 + 2 * 30) / 1e3, within(1e-5));
+    }
+
     private static double micros(LlmSpec llm) {
         return new LayerTime(llm, RooflineFixture.GPU, Parallelism.ofTensors(1)).micros(1, 1);
     }

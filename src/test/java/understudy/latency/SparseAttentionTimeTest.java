@@ -73,6 +73,32 @@ final class SparseAttentionTimeTest {
         assertThat(micros(INDEXER, chunk(10, 6))).isEqualTo(micros(null, chunk(10, 6)));
     }
 
+    /** Three kernels take 3 us each; 100 keys of 132 bytes are read, and 100 results of 8 bytes moved. */
+    @Test
+    void indexer_hasKernelsOfItsOwn() {
+        var time = new SparseAttentionTime(INDEXER, dims(INDEXER), RooflineFixture.gpu(3, 0), 4);
+
+        assertThat(time.indexMicros(decodes(1, 99))).isCloseTo(9 + 13.2 + 0.8, within(EXACT));
+    }
+
+    /**
+     * Each of two GPUs has the whole indexer: 256 queries of 6 elements, a key of 128 of 10, and 2 weights of 10, 2836 weights of
+     * two bytes and 412 activations. Queries and key are rotated and quantized, 2 x 3 x 128 elements read and written. Three
+     * products and five other kernels take 3 us each.
+     */
+    @Test
+    void projectionsOfTheIndexer_areOnEachGpu() {
+        double more = layerMicros(INDEXER) - layerMicros(null);
+
+        assertThat(more).isCloseTo(8 * 3 + (2 * (2836 + 412) + 2 * 2 * 768) / 1e3, within(1e-4));
+    }
+
+    private static double layerMicros(@Nullable Indexer indexer) {
+        var latent = new LatentAttention(6, 3, 2, 4, 4, indexer);
+        var llm = dense(new Attention(4, 4, 6, false, false, 0, 0, latent), WeightFormat.BF16);
+        return new LayerTime(llm, RooflineFixture.gpu(3, 0), Parallelism.ofTensors(2)).micros(1, 1);
+    }
+
     /** Kernels on Blackwell, which has arithmetic in FP4, compute 128 heads at a time. */
     @Test
     void headsAreFilledUp() {

@@ -90,7 +90,8 @@ final class SglangSettingsTest {
     /** Replicas of a model without experts step alone, as with SGLang's dp-size without DP attention. */
     @Test
     void replicasOfADenseModel_shareNothing() {
-        var spec = read("cluster.replicas = 2, latency { llm = llama-3.1-8b, gpu = h100-sxm, data-parallel-size = 2 }");
+        var spec = read(
+                "cluster.replicas = 2, latency { llm = llama-3.1-8b, gpu = h100-sxm, data-parallel-size = 2 }, cluster.replicas = 2");
 
         assertThat(spec.config().chunkedPrefillSize()).isEqualTo(8192);
         assertThat(spec.resolved()).containsEntry("engine.sglang.enable-dp-attention", false);
@@ -264,6 +265,16 @@ final class SglangSettingsTest {
                         - spec.config().memory().maxTotalTokens())
                 .isCloseTo(80_400, within(1));
         assertThat(spec.config().memory().disableRadixCache()).isTrue();
+    }
+
+    /** 512 are of both ranks together: 256 of 36 layers x (16 x 128 x 128 + 3 x 4096) elements x 2 bytes on each of two GPUs. */
+    @Test
+    void ranksThatStepTogether_shareTheNumberOfStates() {
+        var spec = read(
+                "latency { llm = qwen3-next-80b-a3b, gpu = h200, tensor-parallel-size = 2, data-parallel-size = 2 },"
+                        + " cluster.replicas = 2");
+
+        assertThat(spec.room().stateBytes()).isEqualTo(256.0 * 19_759_104);
     }
 
     @Test
