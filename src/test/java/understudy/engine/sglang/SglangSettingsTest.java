@@ -90,8 +90,7 @@ final class SglangSettingsTest {
     /** Replicas of a model without experts step alone, as with SGLang's dp-size without DP attention. */
     @Test
     void replicasOfADenseModel_shareNothing() {
-        var spec = read(
-                "cluster.replicas = 2, latency { llm = llama-3.1-8b, gpu = h100-sxm, data-parallel-size = 2 }, cluster.replicas = 2");
+        var spec = read("cluster.replicas = 2, latency { llm = llama-3.1-8b, gpu = h100-sxm, data-parallel-size = 2 }");
 
         assertThat(spec.config().chunkedPrefillSize()).isEqualTo(8192);
         assertThat(spec.resolved()).containsEntry("engine.sglang.enable-dp-attention", false);
