@@ -278,7 +278,10 @@ public record Scenario(
 
     /** Returns reservations about the results, a line each. */
     public List<String> warnings() {
-        return groups.stream().flatMap(group -> group.warnings().stream()).toList();
+        return groups.stream()
+                .flatMap(group -> group.warnings().stream())
+                .distinct()
+                .toList();
     }
 
     /** Returns the settings from which this was read, with values in place of words such as {@code auto}. */

@@ -98,8 +98,35 @@ final class LinearAttentionTimeTest {
         assertThat(more).isCloseTo((2 * 110 + 2 * 30) / 1e3, within(1e-5));
     }
 
+    /** At 3 us each: three products for two, and four element-wise kernels for the rotation. */
+    @Test
+    void kernels_areCounted() {
+        var plain = dense().with()
+                .numLayers(2)
+                .feedForward(new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false))
+                .build();
+        var linear = plain.withLinearAttention(new LinearAttention(1, 1, 2, 4, 8, 4, 4));
+        double fixed = micros(linear, gpu(3, 0)) - micros(plain, gpu(3, 0)) - (micros(linear) - micros(plain));
+
+        assertThat(fixed).isCloseTo(3 * (1 + 3), within(EXACT));
+    }
+
+    /** A product and two element-wise kernels, at 3 us each; 10 weights and 11 activations, and 2 x 10 elements, of two bytes. */
+    @Test
+    void gateOfSharedExpert_hasKernels() {
+        var plain = RooflineFixture.experts().withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, false));
+        var gated = plain.withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, true));
+
+        assertThat(micros(gated, gpu(3, 0)) - micros(plain, gpu(3, 0)))
+                .isCloseTo(3 * (1 + 2) + (2 * 21 + 2 * 20) / 1e3, within(1e-5));
+    }
+
     private static double micros(LlmSpec llm) {
-        return new LayerTime(llm, RooflineFixture.GPU, Parallelism.ofTensors(1)).micros(1, 1);
+        return micros(llm, RooflineFixture.GPU);
+    }
+
+    private static double micros(LlmSpec llm, GpuSpec gpu) {
+        return new LayerTime(llm, gpu, Parallelism.ofTensors(1)).micros(1, 1);
     }
 
     private static LinearAttentionTime time(int tensorParallelSize) {
