@@ -85,7 +85,8 @@ final class HuggingFaceConfig {
         numLayers = json.positive("num_hidden_layers", "n_layer", "n_layers", "num_layers");
         hidden = json.positive("hidden_size", "n_embd", "d_model");
         int listed = json.size(LAYER_TYPES);
-        if (listed >= 0 && listed != numLayers) {
+        // Layers that only draft stand behind the others.
+        if (listed >= 0 && listed < numLayers) {
             throw json.problem(
                     "layer_types has " + listed + " entries, must have the " + numLayers + " of num_hidden_layers");
         }
@@ -184,7 +185,7 @@ final class HuggingFaceConfig {
     }
 
     private int numWindowLayers() {
-        int named = json.count(LAYER_TYPES, "sliding_attention");
+        int named = json.count(LAYER_TYPES, "sliding_attention", numLayers);
         if (named >= 0) {
             return named;
         }
@@ -216,7 +217,7 @@ final class HuggingFaceConfig {
     }
 
     private @Nullable LinearAttention linearAttention() {
-        boolean isListed = json.count(LAYER_TYPES, LINEAR_ATTENTION) > 0;
+        boolean isListed = json.count(LAYER_TYPES, LINEAR_ATTENTION, numLayers) > 0;
         int count = isListed || json.number(0, VALUE_HEADS) > 0 ? numLinearLayers() : 0;
         if (count == 0) {
             return null;
@@ -239,7 +240,7 @@ final class HuggingFaceConfig {
     }
 
     private int numLinearLayers() {
-        int named = json.count(LAYER_TYPES, LINEAR_ATTENTION);
+        int named = json.count(LAYER_TYPES, LINEAR_ATTENTION, numLayers);
         int interval = json.number(4, "full_attention_interval");
         if (interval == 0) {
             throw json.problem("full_attention_interval is 0, must be at least 1");
@@ -276,9 +277,9 @@ final class HuggingFaceConfig {
     }
 
     private int numDenseLayers() {
-        int listed = json.count("moe_layer_freq", "0");
+        int listed = json.count("moe_layer_freq", "0", numLayers);
         if (listed >= 0) {
-            return Math.min(numLayers, listed);
+            return listed;
         }
         int step = Math.max(1, json.number(1, "decoder_sparse_step", "moe_layer_freq", "interleave_moe_layer_step"));
         int named = Math.max(0, json.size("mlp_only_layers"));

@@ -50,14 +50,15 @@ record JsonFields(String file, JsonNode json) {
         return otherwise;
     }
 
-    /** Returns how often a text stands in a list, or -1 without the list. */
-    int count(String name, String text) {
-        if (!json.path(name).isArray()) {
+    /** Returns how often a text is among so many first entries of a list, or -1 without the list. */
+    int count(String name, String text, int numEntries) {
+        var list = json.path(name);
+        if (!list.isArray()) {
             return -1;
         }
         int count = 0;
-        for (var entry : json.path(name)) {
-            count += entry.asText().equals(text) ? 1 : 0;
+        for (int i = 0; i < Math.min(numEntries, list.size()); i++) {
+            count += list.get(i).asText().equals(text) ? 1 : 0;
         }
         return count;
     }

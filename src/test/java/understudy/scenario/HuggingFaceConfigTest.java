@@ -123,13 +123,15 @@ final class HuggingFaceConfigTest {
         assertThat(llm.stateBytesPerRank(1)).isEqualTo(36 * (2 * 524_288 + 2 * 3 * 8192));
     }
 
+    /** The fifth one drafts, and is none of the four. */
     @Test
     void layerTypesOfNestedText_areCounted() throws IOException {
         var llm = read("""
             {"model_type": "qwen3_5_moe", "text_config": {
              "model_type": "qwen3_5_moe_text", "hidden_size": 64, "num_hidden_layers": 4, "attn_output_gate": true,
              "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 100,
-             "layer_types": ["linear_attention", "linear_attention", "full_attention", "linear_attention"],
+             "layer_types": ["linear_attention", "linear_attention", "full_attention", "linear_attention",
+                             "linear_attention"],
              "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_num_key_heads": 2,
              "linear_num_value_heads": 4, "linear_value_head_dim": 8, "mamba_ssm_dtype": "float32",
              "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16}}
