@@ -10,6 +10,8 @@ import java.util.Locale;
  * @param span tokens of the window, or of a chunk; at least 1, and 0 for the other kinds
  */
 public record KvGroup(Kind kind, int blockSize, int span) {
+    /** The running state, and the one that it comes from ({@code MambaSpec.max_memory_usage_bytes}, cache mode align). */
+    private static final int STATES = 2;
 
     /** Part of the earlier tokens that a layer reads for a token. */
     public enum Kind {
@@ -65,9 +67,6 @@ public record KvGroup(Kind kind, int blockSize, int span) {
             case CHUNKED_LOCAL_ATTENTION -> Math.min(all, numBlocks(reach(span, maxTokensInFlight, maxModelLen)));
         };
     }
-
-    /** The running state, and the one that it comes from ({@code MambaSpec.max_memory_usage_bytes}, cache mode align). */
-    private static final int STATES = 2;
 
     private static int reach(int numBefore, int maxTokensInFlight, int maxModelLen) {
         return (int) Math.min((long) numBefore + maxTokensInFlight, maxModelLen);

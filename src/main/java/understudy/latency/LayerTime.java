@@ -38,7 +38,7 @@ public final class LayerTime {
     double micros(double numTokens, double numGroupTokens) {
         double micros = fixedMicros + perTokenMicros * numTokens;
         micros += llm.numAttentionLayers() * sum(projections, numTokens);
-        micros += numLinearLayers() * sum(linear, numTokens);
+        micros += llm.numLinearLayers() * sum(linear, numTokens);
         micros += llm.feedForward().numDenseLayers() * sum(dense, numTokens);
         if (moe.length > 0) {
             micros += llm.numMoeLayers() * (sum(moe, numTokens) + experts.micros(numGroupTokens));
@@ -115,10 +115,6 @@ public final class LayerTime {
         };
     }
 
-    private int numLinearLayers() {
-        return llm.numLayers() - llm.numAttentionLayers();
-    }
-
     private Gemm[] feedForward(int width) {
         double perRank = width / ranks;
         int up = llm.feedForward().numUpMatrices();
@@ -165,7 +161,7 @@ public final class LayerTime {
                 + (llm.feedForward().gatesSharedExpert() ? 2 : 0);
         return 2 * llm.numLayers()
                 + perAttentionLayer * llm.numAttentionLayers()
-                + 4 * numLinearLayers()
+                + 4 * llm.numLinearLayers()
                 + llm.feedForward().numDenseLayers()
                 + perMoeLayer * (double) llm.numMoeLayers();
     }

@@ -306,7 +306,8 @@ public record LlmSpec(
         return numLayers - numLinearLayers();
     }
 
-    private int numLinearLayers() {
+    /** Returns the layers with linear attention. */
+    public int numLinearLayers() {
         return linearAttention == null ? 0 : linearAttention.numLayers;
     }
 

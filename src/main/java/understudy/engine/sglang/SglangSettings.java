@@ -222,8 +222,7 @@ final class SglangSettings {
 
     private List<String> warnings() {
         var model = hardware.model();
-        boolean isAskedFor = own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
-        return model == null || model.linearAttention() == null || isAskedFor
+        return model == null || model.linearAttention() == null || isCacheOff()
                 ? List.of()
                 : List.of("no prefixes are cached of " + model.name()
                         + ": SGLang keeps states of linear attention for that,"
@@ -295,7 +294,11 @@ final class SglangSettings {
 
     /** Deviation: SGLang caches states, too, at some points of a prompt. Here prefixes of such models are not cached. */
     private boolean sharesNothing() {
-        return hasStates() || own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
+        return hasStates() || isCacheOff();
+    }
+
+    private boolean isCacheOff() {
+        return own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
     }
 
     private boolean hasStates() {
@@ -446,8 +449,8 @@ final class SglangSettings {
         if (!own.text("max-total-tokens").equals("auto")) {
             return KvRoom.GIVEN;
         }
-        boolean isKnown = hardware.model() != null && hardware.gpuMemoryGib() > 0;
         var model = hardware.model();
+        boolean isKnown = model != null && hardware.gpuMemoryGib() > 0;
         double stateBytes = model == null ? 0 : maxStates() * model.stateBytesPerRank(hardware.tensorParallelSize());
         return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, stateBytes, share, KEYS);
     }
@@ -545,7 +548,7 @@ final class SglangSettings {
 
     /** Returns how many requests have memory for their states, as without a prefix cache ({@code model_runner.py}). */
     private int maxStates() {
-        return givenMaxRunningRequests().orElse(DEFAULT_MAX_STATES / hardware.lockstepSize());
+        return givenMaxRunningRequests().orElse(Math.max(1, DEFAULT_MAX_STATES / hardware.lockstepSize()));
     }
 
     /** As {@code model_runner.py} has it. */
