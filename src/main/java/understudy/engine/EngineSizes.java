@@ -87,7 +87,7 @@ public final class EngineSizes {
         if (entries.isEmpty()) {
             boolean isOff = engine.bool("disable-hybrid-kv-cache-manager");
             if (!isOff && isPlain) {
-                return hardware.kvGroups(blockSize);
+                return hardware.kvGroups(blockSize, stateBlockSize());
             }
             var model = hardware.model();
             if (model != null && model.linearAttention() != null) {
@@ -113,7 +113,16 @@ public final class EngineSizes {
         String spanKey = kind == KvGroup.Kind.CHUNKED_LOCAL_ATTENTION ? "attention-chunk-size" : "sliding-window";
         int span = kind.hasSpan() ? group.wholeNumber(spanKey, 1, MAX_TOKENS) : 0;
         return new KvGroup(
-                kind, group.numberOrAuto("block-size", 1, MAX_BLOCK_SIZE).orElse(blockSize), span);
+                kind, group.numberOrAuto("block-size", 1, MAX_BLOCK_SIZE).orElse(usualSize), span);
+    }
+
+    /** One block, and so one state, is for the longest sequence where no prefixes are cached (vLLM {@code mamba_block_size}). */
+    private int stateBlockSize() {
+        if (MemorySettings.cachesPrefixes(kvCache, true)) {
+            return blockSize;
+        }
+        int longest = givenModelLen.orElse(hardware.defaultMaxModelLen());
+        return (longest + blockSize - 1) / blockSize * blockSize;
     }
 
     /** Returns the tokens per hash of a block's content; a block, unless groups have blocks of several sizes. */
@@ -138,6 +147,7 @@ public final class EngineSizes {
                 threshold > 0 ? Math.min(threshold, maxNumBatchedTokens) : maxNumBatchedTokens);
     }
 
+        int usualSize = kind == KvGroup.Kind.MAMBA ? stateBlockSize() : blockSize;
     private long maxTokens(int numGpuBlocks) {
         return groups.isEmpty()
                 ? prefixUnit.maxTokens(numGpuBlocks, blockSize)

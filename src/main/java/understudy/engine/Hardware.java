@@ -51,8 +51,12 @@ public interface Hardware {
      */
     int blockSize(int least);
 
-    /** Returns the KV cache groups of a model whose layers do not all need everything; none for others. */
-    List<KvGroup> kvGroups(int blockSize);
+    /**
+     * Returns the KV cache groups of a model whose layers do not all need everything; none for others.
+     *
+     * @param stateBlockSize tokens per block of groups of states
+     */
+    List<KvGroup> kvGroups(int blockSize, int stateBlockSize);
 
     /**
      * Returns the KV blocks for which there is memory, or a default without model or GPU.

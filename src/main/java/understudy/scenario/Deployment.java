@@ -249,14 +249,14 @@ public record Deployment(
      * or with states, come first, as in the models that have them.
      */
     @Override
-    public List<KvGroup> kvGroups(int blockSize) {
+    public List<KvGroup> kvGroups(int blockSize, int stateBlockSize) {
         var groups = new ArrayList<KvGroup>();
         if (llm != null && llm.spec().layerGroups().numPartial() > 0) {
             var layers = llm.spec().layerGroups();
             int window = llm.spec().attention().window();
             var partial = llm.spec().linearAttention() == null
                     ? new KvGroup(KvGroup.Kind.SLIDING_WINDOW, blockSize, window)
-                    : new KvGroup(KvGroup.Kind.MAMBA, blockSize, 0);
+                    : new KvGroup(KvGroup.Kind.MAMBA, stateBlockSize, 0);
             groups.addAll(Collections.nCopies(layers.numPartial(), partial));
             groups.addAll(
                     Collections.nCopies(layers.numFull(), new KvGroup(KvGroup.Kind.FULL_ATTENTION, blockSize, 0)));

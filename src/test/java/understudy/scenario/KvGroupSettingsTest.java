@@ -54,6 +54,24 @@ final class KvGroupSettingsTest {
         assertThat(memory.maxTokens()).isEqualTo(maxTokens);
     }
 
+    /**
+     * 262,144 tokens are 481.9 blocks of 544: one state is for 482 of them, in each of three groups with 12 layers, like the
+     * one whose layers keep every token. Then a request of three blocks' tokens takes 3 + 3 * 1, and 3 + 3 * 2 where the state
+     * before is kept, too.
+     */
+    @ParameterizedTest
+    @CsvSource({"false, 262208, 6", "except-mamba, 262208, 6", "true, 544, 9"})
+    void statesThatAreNotCached_areOneForEachSequence(String caches, int stateBlockSize, int numBlocks) {
+        var memory = (HybridConfig) read(Map.of(
+                "latency.llm", "qwen3-next-80b-a3b", "latency.gpu", "b200", "kv-cache.enable-prefix-caching", caches));
+
+        var state = new KvGroup(KvGroup.Kind.MAMBA, stateBlockSize, 0);
+        assertThat(memory.groups().groups())
+                .containsExactly(state, state, state, new KvGroup(KvGroup.Kind.FULL_ATTENTION, 544, 0));
+        assertThat(memory.blockSize()).isEqualTo(544);
+        assertThat(memory.groups().maxBlocks(3 * 544, 262_144)).isEqualTo(numBlocks);
+    }
+
     /** Then a block has all 36 layers of gpt-oss-120b, twice the bytes of a group's: half as many blocks. */
     @Test
     void disabledManager_keepsEverythingInOneGroup() {

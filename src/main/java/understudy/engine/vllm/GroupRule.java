@@ -1,20 +1,17 @@
 package understudy.engine.vllm;
 
 import understudy.kvcache.Admission;
-import understudy.kvcache.KvGroups;
 import understudy.kvcache.hybrid.HybridConfig;
 
 /** Chunks of a prompt whose layers need different parts of it: they end where all groups can keep what they cache. */
 final class GroupRule implements StepRule {
-    private final KvGroups groups;
-    private final boolean dropsLastHit;
+    private final HybridConfig kvCache;
 
     /** Leading tokens that were cached for some layers only, at the last lookup; 0 for none. */
     private final Column numJunctionTokens = new Column();
 
     GroupRule(HybridConfig kvCache) {
-        groups = kvCache.groups();
-        dropsLastHit = kvCache.dropsLastHit();
+        this.kvCache = kvCache;
     }
 
     @Override
@@ -24,13 +21,8 @@ final class GroupRule implements StepRule {
 
     @Override
     public int limit(VllmRequest running, int numTokens, long step) {
-        return groups.cut(
-                numTokens,
-                running.numComputedTokens,
-                running.numPromptTokens(),
-                running.numTokens(),
-                (int) numJunctionTokens.get(running),
-                dropsLastHit);
+        return kvCache.cut(numTokens, running.numComputedTokens, running.numPromptTokens(), running.numTokens(), (int)
+                numJunctionTokens.get(running));
     }
 
     @Override

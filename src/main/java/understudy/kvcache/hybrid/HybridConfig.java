@@ -41,6 +41,20 @@ public record HybridConfig(
         return true;
     }
 
+    /**
+     * Returns how many of {@code numTokens} tokens to compute: as the groups cut them, but all where no state is cached
+     * (vLLM {@code need_mamba_block_aligned_split}).
+     *
+     * @param from tokens computed before
+     * @param numKnown tokens known, of which the prompt has {@code numPrompt}
+     * @param junction token at which a cached prefix ended for some groups only, or 0
+     */
+    public int cut(int numTokens, int from, int numPrompt, int numKnown, int junction) {
+        return enablePrefixCaching()
+                ? groups.cut(numTokens, from, numPrompt, numKnown, junction, dropsLastHit)
+                : numTokens;
+    }
+
     @Override
     public String groupsReason() {
         return groups.reason();

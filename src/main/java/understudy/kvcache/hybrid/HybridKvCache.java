@@ -67,11 +67,12 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
     }
 
     private int cut(AdmissionRequest request, HybridSequence sequence, int from) {
-        int numPrompt = sequence.numPromptTokens();
-        int numKnown = request.numTokens();
-        boolean dropsLastHit = config.dropsLastHit();
-        return settings.cut(
-                request.tokensNow(from), from, numPrompt, numKnown, sequence.numJunctionTokens(), dropsLastHit);
+        return config.cut(
+                request.tokensNow(from),
+                from,
+                sequence.numPromptTokens(),
+                request.numTokens(),
+                sequence.numJunctionTokens());
     }
 
     private boolean fits(AdmissionRequest request, HybridSequence sequence, int numSlots) {

@@ -124,6 +124,24 @@ final class HybridKvCacheTest {
         assertThat(drafted.audit().numHashed()).isEqualTo(1);
     }
 
+    /**
+     * A prompt of 14 tokens, of which a step may compute 10: they end with a block, at 8, only where a state is cached there.
+     * Else one state is for all tokens, beside 3 blocks of full attention, and it stays when these are 4.
+     */
+    @Test
+    void stateThatIsNotCached_cutsNoPrompt() {
+        assertThat(admit(states(true, 4), 14, 10).numScheduledTokens()).isEqualTo(8);
+
+        var uncached = states(false, 16);
+        assertThat(admit(uncached, 14, 10).numScheduledTokens()).isEqualTo(10);
+        assertThat(uncached.blockCounts().numUsed()).isEqualTo(3 + 1);
+        var reservation = new Reservation.Builder();
+        reservation.add(0, 14, 13, 10);
+        uncached.reserve(reservation.build(1));
+        assertThat(uncached.blockCounts().numUsed()).isEqualTo(4 + 1);
+        assertThat(uncached.audit().isConserved()).isTrue();
+    }
+
     @Test
     void resetCache_findsNothing() {
         admit(0, 17);
@@ -141,6 +159,23 @@ final class HybridKvCacheTest {
     private static HybridKvCache memory(boolean dropsLastHit, KvGroups groups) {
         var blocks = KvBlocks.of(new Xxh3BlockHasher(4), 20).withMaxModelLen(1_000);
         return new HybridKvCache(new HybridConfig(blocks, FreeBlocks.VLLM, true, dropsLastHit, groups));
+    }
+
+    private static HybridKvCache states(boolean areCached, int stateBlockSize) {
+        var blocks =
+                KvBlocks.of(new Xxh3BlockHasher(4), 20).withMaxModelLen(1_000).withEnablePrefixCaching(areCached);
+        var groups = new KvGroups(
+                List.of(
+                        new KvGroup(KvGroup.Kind.FULL_ATTENTION, 4, 0),
+                        new KvGroup(KvGroup.Kind.MAMBA, stateBlockSize, 0)),
+                0,
+                16,
+                16);
+        return new HybridKvCache(new HybridConfig(blocks, FreeBlocks.VLLM, true, false, groups));
+    }
+
+    private static Admission.Admitted admit(HybridKvCache kv, int numTokens, int budget) {
+        return (Admission.Admitted) kv.admit(question(0, numTokens, budget));
     }
 
     private static AdmissionRequest question(int handle, int numTokens, int budget) {
