@@ -315,8 +315,14 @@ final class SglangSettings {
             }
             return null;
         }
-        if (sharesNothing()) {
+        if (isCacheOff()) {
             throw own.unusable(HIERARCHY, "which needs a prefix cache");
+        }
+        if (hasStates()) {
+            throw own.unusable(
+                    HIERARCHY,
+                    "which needs a prefix cache, of which states of linear attention are no part here: models with them"
+                            + " have none");
         }
         double bytesPerToken = hardware.kvBytesPerTokenPerGpu();
         double hostBytes = own.number("hicache-size", 0, Double.MAX_VALUE) * BYTES_PER_GB;

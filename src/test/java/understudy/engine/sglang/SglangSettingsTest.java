@@ -311,6 +311,8 @@ final class SglangSettingsTest {
                 "latency.llm = gpt-oss-20b, engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2 } |"
                         + " set disable-hybrid-swa-memory = true",
                 "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
+                "latency.llm = qwen3-next-80b-a3b, engine.sglang { enable-hierarchical-cache = true, max-total-tokens = 1000 } |"
+                        + " which needs a prefix cache, of which states of linear attention are no part here",
                 "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
                 "engine.sglang.hicache-storage-backend = file | it needs enable-hierarchical-cache = true",
                 "engine.sglang.hicache-storage-backend = s3 | none, file, mooncake, hf3fs, nixl, aibrix, dynamic, eic, simm",
