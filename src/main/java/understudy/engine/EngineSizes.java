@@ -7,6 +7,8 @@ import understudy.engine.Hardware.KvRoom;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixUnit;
+import understudy.latency.LlmSpec;
+import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /** Those sizes of an engine that follow from each other and from the hardware, where the scenario leaves them open. */
@@ -21,6 +23,9 @@ public final class EngineSizes {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_BLOCK_SIZE = 4096;
     private static final String GROUPS = "groups";
+    private static final String CHUNKED_PREFILL = "enable-chunked-prefill";
+    private static final String FULL_HIT = "full-hit";
+    private static final String DISABLE_HYBRID = "disable-hybrid-kv-cache-manager";
     private static final String RETENTION = "prefix-cache-retention-interval";
     private static final String GROUP_DEFAULTS =
             "kind = full-attention, block-size = auto, sliding-window = 0, attention-chunk-size = 0";
@@ -69,32 +74,30 @@ public final class EngineSizes {
         this.hardware = hardware;
         this.prefixUnit = prefixUnit;
         blockSize = hardware.blockSize(kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE));
-        chunksPrefills = engine.bool("enable-chunked-prefill");
+        chunksPrefills = engine.bool(CHUNKED_PREFILL);
         mode = mode(engine);
         givenSeqs = engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS);
         givenBatchedTokens = engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
         givenModelLen = engine.numberOrAuto(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
         givenBlocks = kvCache.numberOrAuto(NUM_GPU_BLOCKS, prefixUnit.minBlocks(), MAX_BLOCKS);
         groups = readGroups(hasConnector);
+        requireChunks();
     }
 
     private List<KvGroup> readGroups(boolean hasConnector) {
         boolean isPlain = prefixUnit == PrefixUnit.BLOCK
                 && !hasConnector
-                && engine.isDefault("full-hit")
+                && engine.isDefault(FULL_HIT)
                 && ONLY_FOR_ONE_GROUP.stream().allMatch(kvCache::isDefault);
         var entries = kvCache.sections(GROUPS);
         if (entries.isEmpty()) {
-            boolean isOff = engine.bool("disable-hybrid-kv-cache-manager");
+            boolean isOff = engine.bool(DISABLE_HYBRID);
             if (!isOff && isPlain) {
                 return hardware.kvGroups(blockSize, stateBlockSize());
             }
             var model = hardware.model();
             if (model != null && model.linearAttention() != null) {
-                throw engine.unusable(
-                        "kind",
-                        "but the states of " + model.name() + " are KV cache groups, which need engine."
-                                + "disable-hybrid-kv-cache-manager = false, " + NEEDED_FOR_GROUPS);
+                throw noGroups(model, hasConnector);
             }
             return List.of();
         }
@@ -107,11 +110,35 @@ public final class EngineSizes {
         return entries.stream().map(this::group).toList();
     }
 
+    /** Says what is in the way of groups that a model cannot do without. */
+    private ScenarioException noGroups(LlmSpec model, boolean hasConnector) {
+        String problem = "but the states of " + model.name() + " are KV cache groups, which ";
+        engine.requireDefaults(List.of(DISABLE_HYBRID, FULL_HIT), problem + "need the default");
+        kvCache.requireDefaults(ONLY_FOR_ONE_GROUP, problem + "need the default");
+        return engine.unusable(
+                "kind",
+                problem
+                        + (hasConnector
+                                ? "go without kv-cache.tiers, groups with roles and kv-connector here"
+                                : "need engine.kind = vllm"));
+    }
+
+    /** As in vLLM ({@code MambaModelConfig}). */
+    private void requireChunks() {
+        if (hasStates() && !chunksPrefills && MemorySettings.cachesPrefixes(kvCache, true)) {
+            throw engine.unusable(
+                    CHUNKED_PREFILL,
+                    "but where states are cached vLLM says \"Chunked prefill is required for mamba cache mode 'align'.\";"
+                            + " set kv-cache.enable-prefix-caching = false, or leave it true");
+        }
+    }
+
     private KvGroup group(Section entry) {
         var group = entry.withDefaults(GROUP_DEFAULTS);
         var kind = group.choice("kind", KvGroup.Kind.class);
         String spanKey = kind == KvGroup.Kind.CHUNKED_LOCAL_ATTENTION ? "attention-chunk-size" : "sliding-window";
         int span = kind.hasSpan() ? group.wholeNumber(spanKey, 1, MAX_TOKENS) : 0;
+        int usualSize = kind == KvGroup.Kind.MAMBA ? stateBlockSize() : blockSize;
         return new KvGroup(
                 kind, group.numberOrAuto("block-size", 1, MAX_BLOCK_SIZE).orElse(usualSize), span);
     }
@@ -147,7 +174,6 @@ public final class EngineSizes {
                 threshold > 0 ? Math.min(threshold, maxNumBatchedTokens) : maxNumBatchedTokens);
     }
 
-        int usualSize = kind == KvGroup.Kind.MAMBA ? stateBlockSize() : blockSize;
     private long maxTokens(int numGpuBlocks) {
         return groups.isEmpty()
                 ? prefixUnit.maxTokens(numGpuBlocks, blockSize)

@@ -199,8 +199,11 @@ final class DeploymentTest {
             delimiter = '|',
             value = {
                 "latency.tensor-parallel-size | 32 | the 16 attention heads of",
-                "engine.disable-hybrid-kv-cache-manager | true | but the states of qwen3-next-80b-a3b are KV cache groups",
-                "kv-cache.tiers.host.gib | 10 | but the states of qwen3-next-80b-a3b are KV cache groups"
+                "engine.disable-hybrid-kv-cache-manager | true | engine.disable-hybrid-kv-cache-manager is \"true\", but the states"
+                        + " of qwen3-next-80b-a3b are KV cache groups, which need the default",
+                "kv-cache.promote-full-blocks | true | kv-cache.promote-full-blocks is \"true\", but the states",
+                "kv-cache.tiers.host.gib | 10 | are KV cache groups, which go without kv-cache.tiers, groups with roles",
+                "engine.enable-chunked-prefill | false | Chunked prefill is required for mamba cache mode 'align'."
             })
     void statesWhereTheyCannotBe_areRefused(String key, String value, String problem) {
         var settings = new TreeMap<>(Map.of(
