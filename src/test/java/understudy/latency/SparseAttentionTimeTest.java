@@ -19,51 +19,52 @@ import understudy.latency.LlmSpec.LatentAttention;
 /**
  * One layer of four heads with vectors of 3 + 2 elements, as in {@link LatentAttentionTimeTest}, of which 16 are attended to:
  * two heads of 128 elements choose them by keys of 128 + 4 bytes. The GPU has 10^6 operations in BF16, twice as many in FP8,
- * and 10^3 bytes per us.
+ * and 10^3 bytes per us. Weighing takes 8 us beside 0.165 us for each key, at 80 % of the bandwidth, and choosing 9 us beside
+ * 2 us and 0.45 ns for each token of the longest row.
  */
 final class SparseAttentionTimeTest {
     private static final double EXACT = 1e-5;
     private static final Indexer INDEXER = new Indexer(2, 128, 16);
 
     /**
-     * 3 x 16 vectors of 10 bytes, and both ways of 0.264 us. 300 keys of 132 bytes, 39.6 us, which 2 x 2 x 128 operations
-     * with each do not reach; 300 results are written and read, 8 bytes each.
+     * 3 x 16 vectors of 10 bytes, and both ways of 0.264 us. 300 keys take 49.5 us, which 2 x 2 x 128 operations with each do
+     * not reach; rows have 100 tokens.
      */
     @Test
     void decodes_attendToWhatIsChosen() {
-        assertThat(micros(INDEXER, decodes(3, 99))).isCloseTo(0.48 + 2 * 0.264 + 39.6 + 2.4, within(EXACT));
+        assertThat(micros(INDEXER, decodes(3, 99))).isCloseTo(0.48 + 2 * 0.264 + 49.5 + 19.045, within(EXACT));
         // Few tokens are weighed, too, though all are attended to.
-        assertThat(micros(INDEXER, decodes(3, 9))).isCloseTo(0.3 + 2 * 0.264 + 3.96 + 0.24, within(EXACT));
+        assertThat(micros(INDEXER, decodes(3, 9))).isCloseTo(0.3 + 2 * 0.264 + 4.95 + 19.0045, within(EXACT));
     }
 
     /**
      * Two of a decode's tokens attend to 16 each, 32 vectors of 10 bytes; both ways of two tokens have 96 + 2 x 2 x 4 x (3 + 4)
-     * bytes. 101 keys of 132 bytes are weighed by both: 202 results.
+     * bytes. 101 keys, which both are weighed against.
      */
     @Test
     void draft_attendsToWhatIsChosenForIt() {
         var batch = new BatchShape.Builder();
         batch.addVerification(1, 99);
 
-        double expected = 0.32 + 2 * 0.208 + 13.332 + 1.616;
+        double expected = 0.32 + 2 * 0.208 + 16.665 + 19.04545;
         assertThat(micros(INDEXER, batch.build())).isCloseTo(expected, within(EXACT));
     }
 
     /**
      * Each of ten tokens attends to 16, of 64 heads 2 x 8 x 64 operations at 0.65 x 10^6 per us: 160 x 1.575 ns. Both ways
-     * have 96 + 560 bytes. 30 keys, and 10 x 25.5 results.
+     * have 96 + 560 bytes. 30 keys, and a row of 30.
      */
     @Test
     void chunkBehindManyTokens_attendsToWhatIsChosen() {
-        double expected = 160 * 1024 / 0.65e6 + 2 * 0.656 + 3.96 + 2.04;
+        double expected = 160 * 1024 / 0.65e6 + 2 * 0.656 + 4.95 + 19.0135;
 
         assertThat(micros(INDEXER, chunk(10, 20))).isCloseTo(expected, within(EXACT));
     }
 
-    /** The first six of ten tokens behind ten have 11 to 16, 81 together, and the others 16 each; 20 keys, 155 results. */
+    /** The first six of ten tokens behind ten have 11 to 16, 81 together, and the others 16 each; 20 keys. */
     @Test
     void firstTokensOfAChunk_attendToAll() {
-        double expected = (81 + 4 * 16) * 1024 / 0.65e6 + 2 * 0.656 + 2.64 + 1.24;
+        double expected = (81 + 4 * 16) * 1024 / 0.65e6 + 2 * 0.656 + 3.3 + 19.009;
 
         assertThat(micros(INDEXER, chunk(10, 10))).isCloseTo(expected, within(EXACT));
     }
@@ -73,12 +74,49 @@ final class SparseAttentionTimeTest {
         assertThat(micros(INDEXER, chunk(10, 6))).isEqualTo(micros(null, chunk(10, 6)));
     }
 
-    /** Three kernels take 3 us each; 100 keys of 132 bytes are read, and 100 results of 8 bytes moved. */
+    /** 1000 decodes of 100 tokens: 100,000 keys of 0.165 us; of 1000 rows of 2.045 us 132 are chosen from at a time. */
     @Test
-    void indexer_hasKernelsOfItsOwn() {
-        var time = new SparseAttentionTime(INDEXER, dims(INDEXER), RooflineFixture.gpu(3, 0), 4);
+    void manyRows_areChosenFromInTurns() {
+        assertThat(index(GPU, 2).indexMicros(decodes(1000, 99)))
+                .isCloseTo(8 + 16_500 + 9 + 1000 * 2.045 / 132, within(1e-3));
+    }
 
-        assertThat(time.indexMicros(decodes(1, 99))).isCloseTo(9 + 13.2 + 0.8, within(EXACT));
+    /**
+     * DeepGEMM's {@code fp8_mqa_logits} and {@code fast_topk} on an H200, 64 heads of 128: decodes, and chunks of 8192 tokens
+     * or, first, of 4096, by what is before them; ms as SGLang's repository has them.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1, 4095, 0.021",
+        "1, 1, 65535, 0.048",
+        "8, 1, 16383, 0.030",
+        "8, 1, 65535, 0.068",
+        "32, 1, 4095, 0.027",
+        "32, 1, 16383, 0.047",
+        "32, 1, 65535, 0.120",
+        "64, 1, 4095, 0.034",
+        "64, 1, 16383, 0.065",
+        "64, 1, 65535, 0.188",
+        "1, 4096, 0, 0.224",
+        "1, 8192, 0, 0.755",
+        "1, 8192, 8192, 2.011",
+        "1, 8192, 24576, 4.893",
+        "1, 8192, 57344, 10.282"
+    })
+    void publishedTimesOfTheIndexer_areNear(int sequences, int tokens, int context, double millis) {
+        var gpu = GPU.with()
+                .bf16Tflops(989)
+                .fp8Tflops(1979)
+                .bandwidthGbPerSecond(4800)
+                .build();
+        var batch = tokens == 1 ? decodes(sequences, context) : chunk(tokens, context);
+
+        assertThat(index(gpu, 64).indexMicros(batch)).isCloseTo(1e3 * millis, withinPercentage(15));
+    }
+
+    private static SparseAttentionTime index(GpuSpec gpu, int numHeads) {
+        var indexer = new Indexer(numHeads, 128, 2048);
+        return new SparseAttentionTime(indexer, dims(indexer), gpu, 4);
     }
 
     /**
