@@ -30,8 +30,8 @@ public interface Hardware {
     /** Returns the memory of each GPU in GiB; 0 if it is not known. */
     double gpuMemoryGib();
 
-    /** Returns how long vLLM's host takes to launch the kernels of a layer on such a GPU; 0 if it is not known. */
-    double launchMicrosPerLayer();
+    /** Returns how long vLLM's host takes to launch a kernel on such a GPU; 0 if it is not known. */
+    double launchMicrosPerKernel();
 
     /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
     double kvBytesPerTokenPerGpu();

@@ -23,10 +23,10 @@ public record HostOverhead(double perStepMicros, double perSequenceMicros, StepE
      * Returns by how much a step is longer than its kernels.
      *
      * @param kernelMicros time of all its kernels
-     * @param numLayers of the model
+     * @param kernels of its layers
      */
-    public double microsBeyond(double kernelMicros, BatchShape batch, int numLayers) {
-        double launching = Math.max(0, execution.launchMicros(batch, numLayers) - kernelMicros);
+    public double microsBeyond(double kernelMicros, BatchShape batch, LaunchedKernels kernels) {
+        double launching = Math.max(0, execution.launchMicros(batch, kernels) - kernelMicros);
         double host = micros(batch);
         return launching + (execution.hidesHost() ? Math.max(0, host - kernelMicros - launching) : host);
     }

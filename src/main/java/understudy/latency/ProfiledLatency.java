@@ -27,6 +27,7 @@ public final class ProfiledLatency implements LatencyModel {
     private final Parallelism parallelism;
     private final ExchangeTime exchange;
     private final HostOverhead host;
+    private final LaunchedKernels launched;
     private final KernelTable[] layerKernels;
     private final KernelTable[] otherKernels;
     private final KernelTable[] samplingKernels;
@@ -50,6 +51,7 @@ public final class ProfiledLatency implements LatencyModel {
         exchange = new ExchangeTime(llm, parallelism, gpu == null ? GpuSpec.AllReduce.NONE : gpu.allReduce());
         expertLoad = tables.experts() == null ? null : new ExpertLoad(llm, parallelism, 0);
         this.host = host;
+        launched = new LaunchedKernels(llm, parallelism, host.execution());
         layerKernels = kernels(PER_LAYER::contains);
         otherKernels = kernels(name -> !PER_LAYER.contains(name) && !name.equals(LAYER_NORM));
         samplingKernels = tables.perSequence().values().toArray(KernelTable[]::new);
@@ -78,7 +80,7 @@ public final class ProfiledLatency implements LatencyModel {
     }
 
     private double hostMicros(double kernelMicros, BatchShape batch) {
-        return host.microsBeyond(kernelMicros, batch, llm.numLayers());
+        return host.microsBeyond(kernelMicros, batch, launched);
     }
 
     @Override

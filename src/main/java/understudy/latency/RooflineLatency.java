@@ -15,6 +15,7 @@ public final class RooflineLatency implements LatencyModel {
     private final LlmSpec llm;
     private final GpuSpec gpu;
     private final HostOverhead host;
+    private final LaunchedKernels launched;
     private final LayerTime layers;
     private final AttentionTime attention;
     private final Gemm head;
@@ -42,6 +43,7 @@ public final class RooflineLatency implements LatencyModel {
         head = Gemm.unquantized(
                 gpu, llm.weights().unquantizedBytes(), (double) llm.vocabSize() / tensorParallelSize, llm.hiddenSize());
         exchange = new ExchangeTime(llm, parallelism, gpu.allReduce());
+        launched = new LaunchedKernels(llm, parallelism, host.execution());
     }
 
     @Override
@@ -66,7 +68,7 @@ public final class RooflineLatency implements LatencyModel {
     }
 
     private double hostMicros(double kernelMicros, BatchShape batch) {
-        return host.microsBeyond(kernelMicros, batch, llm.numLayers());
+        return host.microsBeyond(kernelMicros, batch, launched);
     }
 
     @Override

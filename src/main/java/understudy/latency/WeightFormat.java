@@ -35,6 +35,11 @@ public enum WeightFormat {
         return this == FP8 || this == FP8_BLOCK;
     }
 
+    /** Returns whether inputs of a product are quantized for it. */
+    boolean quantizesActivations() {
+        return isFp8() || this == NVFP4;
+    }
+
     /** Returns whether a weight takes four bits beside scales. */
     boolean hasFourBits() {
         return this == INT4 || this == MXFP4 || this == MXFP4_MARLIN || this == NVFP4;

@@ -203,8 +203,8 @@ public record Deployment(
     }
 
     @Override
-    public double launchMicrosPerLayer() {
-        return gpu == null ? 0 : gpu.launchMicrosPerLayer();
+    public double launchMicrosPerKernel() {
+        return gpu == null ? 0 : gpu.launchMicrosPerKernel();
     }
 
     @Override

@@ -21,7 +21,7 @@ import understudy.settings.Section;
  * @param assumed figures that are assumed although the rest is fitted
  * @param source source of the figures
  * @param kernelTables its name in NVIDIA AIConfigurator's database, empty if it is not there
- * @param launchMicrosPerLayer what vLLM's host takes to launch a layer that is in no CUDA graph, 0 if it is not known
+ * @param launchMicrosPerKernel what vLLM's host takes to launch a kernel that is in no CUDA graph, 0 if it is not known
  */
 public record GpuFile(
         GpuSpec spec,
@@ -30,7 +30,7 @@ public record GpuFile(
         List<String> assumed,
         String source,
         String kernelTables,
-        double launchMicrosPerLayer) {
+        double launchMicrosPerKernel) {
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
     private static final int BYTES_PER_KIB = 1024;
@@ -99,7 +99,7 @@ public record GpuFile(
                 file.texts("assumed"),
                 file.text("source"),
                 file.text("kernel-tables"),
-                file.nanos("launch-per-layer") / MICRO);
+                file.nanos("launch-per-kernel") / MICRO);
     }
 
     /** Returns the five numbers that a scenario has by default. */

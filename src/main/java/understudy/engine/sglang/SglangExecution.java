@@ -24,7 +24,7 @@ final class SglangExecution {
                 "SGLang",
                 SglangFamily.NAME,
                 CudaGraphs.ofDecodes(sglang.bool("disable-cuda-graph") ? 0 : maxGraphBatch(sglang, hardware)),
-                sglang.nanos("launch-per-layer") / NANOS_PER_MICRO,
+                sglang.nanos("launch-per-kernel") / NANOS_PER_MICRO,
                 sglang.nanos("host-per-step") / NANOS_PER_MICRO,
                 !sglang.bool("disable-overlap-schedule"),
                 !sglang.bool("disable-shared-experts-fusion")

@@ -17,7 +17,7 @@ final class VllmExecution {
     private static final String MODE = "cudagraph-mode";
     private static final String SIZES = "cudagraph-capture-sizes";
     private static final String MAX_SIZE = "max-cudagraph-capture-size";
-    private static final String LAUNCH = "launch-per-layer";
+    private static final String LAUNCH = "launch-per-kernel";
     private static final int USUAL_MAX_SIZE = 512;
     private static final int MAX_TOKENS = 32_768;
     private static final double NANOS_PER_MICRO = 1e3;
@@ -26,7 +26,7 @@ final class VllmExecution {
 
     static StepExecution read(Section engine, Hardware hardware) {
         double launchMicros = engine.text(LAUNCH).equals("auto")
-                ? hardware.launchMicrosPerLayer()
+                ? hardware.launchMicrosPerKernel()
                 : engine.nanos(LAUNCH) / NANOS_PER_MICRO;
         var vllm = StepExecution.VLLM;
         return new StepExecution(

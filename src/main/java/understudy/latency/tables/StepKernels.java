@@ -183,9 +183,7 @@ final class StepKernels {
             return;
         }
         addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
-        boolean isFused = execution.fusesSharedExperts()
-                && ffn.sharedExpertSize() == ffn.expertSize()
-                && at.expertParallelSize() == 1;
+        boolean isFused = execution.fusesSharedExperts(llm, at.parallelism());
         var times = ExpertTimes.of(choice, gpu, at, roofline);
         measuredTokens = Math.min(measuredTokens, times.maxTokens());
         experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), isFused ? withOneMore(times.micros()) : times.micros()));

@@ -10,6 +10,7 @@ import understudy.latency.CudaGraphs;
 import understudy.latency.ExchangeTime;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
+import understudy.latency.LaunchedKernels;
 import understudy.latency.MeasuredRange;
 import understudy.latency.Share;
 
@@ -27,7 +28,6 @@ public final class TableLatency implements LatencyModel {
     private static final int MAX_SAMPLED = 8192;
 
     private final CudaGraphs graphs;
-    private final int numLayers;
     private final KernelSum layers;
     private final KernelSum head;
     private final KernelSum experts;
@@ -35,6 +35,7 @@ public final class TableLatency implements LatencyModel {
     private final ExchangeTime exchange;
     private final ToDoubleFunction<BatchShape> attention;
     private final HostOverhead host;
+    private final LaunchedKernels launched;
     private final MeasuredRange range;
     private final List<String> sources;
     private final List<String> warnings;
@@ -58,13 +59,13 @@ public final class TableLatency implements LatencyModel {
         graphs = host.execution().graphs();
         layers = new KernelSum(kernels.layers(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);
         experts = new KernelSum(kernels.ofAllRanks(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);
-        numLayers = placement.llm().numLayers();
         dataParallelSize = placement.parallelism().dataParallelSize();
         exchange = new ExchangeTime(
                 placement.llm(), placement.parallelism(), placement.gpu().allReduce());
         head = new KernelSum(kernels.head(), tokens -> tokens, graphs.maxTokens(), MAX_SAMPLED);
         attention = attentionKernels.micros();
         this.host = host;
+        launched = new LaunchedKernels(placement.llm(), placement.parallelism(), host.execution());
         range = new MeasuredRange(kernels.measuredTokens(), Integer.MAX_VALUE, attentionKernels.measuredContext());
         choice.note("element-wise kernels " + Ingredients.ELEMENTWISE_MICROS + " us each, host "
                 + host.perSequenceMicros() + " us per sequence: empirical");
@@ -103,7 +104,7 @@ public final class TableLatency implements LatencyModel {
     }
 
     private double hostMicros(double kernelMicros, BatchShape batch) {
-        return host.microsBeyond(kernelMicros, batch, numLayers);
+        return host.microsBeyond(kernelMicros, batch, launched);
     }
 
     @Override

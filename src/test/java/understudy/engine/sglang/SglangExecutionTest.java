@@ -10,10 +10,10 @@ import understudy.testkit.EmulatedCluster;
 
 /** What SGLang pays for a step beside its kernels. */
 final class SglangExecutionTest {
-    /** GPT-2 has 12 layers: 60 ms of launches; its kernels take less than 5 ms. */
+    /** GPT-2 has 12 layers of ten kernels: 60 ms of launches; they run for less than 5 ms. */
     private static final String SETTINGS = """
         engine.kind = sglang
-        engine.sglang { launch-per-layer = 5ms, host-per-step = 20ms }
+        engine.sglang { launch-per-kernel = 500us, host-per-step = 20ms }
         latency { model = roofline, llm = gpt2, gpu = h100 }
         """;
 
