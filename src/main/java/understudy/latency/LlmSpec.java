@@ -65,13 +65,15 @@ public record LlmSpec(
             return hasOutputGate ? 2 : 1;
         }
 
-        /** Returns the weights of one layer's projections. */
-        long numParams(long hiddenSize) {
+        /** Returns the weights of one layer's projections on one of several GPUs, of which each has a key head at least. */
+        double numParamsPerRank(double hiddenSize, int tensorParallelSize) {
+            double headsPerRank = (double) numHeads / tensorParallelSize;
             if (latent != null) {
-                return latent.numParams(hiddenSize, numHeads);
+                return latent.numParamsPerRank(hiddenSize, headsPerRank);
             }
-            long qkv = hiddenSize * ((long) numQueryOutputs() * numHeads + 2L * numKvHeads) * headDim;
-            return qkv + (long) numHeads * headDim * hiddenSize + (hasQkNorm ? 2L * headDim : 0);
+            double kvHeads = Math.max((double) numKvHeads / tensorParallelSize, 1);
+            double inAndOut = (numQueryOutputs() + 1) * headsPerRank + 2 * kvHeads;
+            return inAndOut * headDim * hiddenSize + (hasQkNorm ? 2.0 * headDim : 0);
         }
 
         /** Returns the bytes that a token leaves in the cache of one layer on one of several GPUs. */
@@ -113,19 +115,14 @@ public record LlmSpec(
             return vectorBytes(bytesPerElement) + (indexer == null ? 0 : indexer.keyBytes());
         }
 
-        /** Returns the weights of the query projections. */
-        private long queryParams(long hiddenSize, long numHeads) {
-            long perHead = (long) nopeDim + ropeDim;
-            return queryRank == 0
-                    ? hiddenSize * numHeads * perHead
-                    : hiddenSize * queryRank + queryRank * numHeads * perHead;
-        }
-
-        private long numParams(long hiddenSize, long numHeads) {
-            return queryParams(hiddenSize, numHeads)
-                    + hiddenSize * (kvRank + ropeDim)
-                    + kvRank * numHeads * (nopeDim + valueDim)
-                    + numHeads * valueDim * hiddenSize
+        /** The ways to what is compressed are the same on every GPU. */
+        private double numParamsPerRank(double hiddenSize, double headsPerRank) {
+            double compression = hiddenSize * (queryRank + kvRank + ropeDim);
+            double perHead = (queryRank == 0 ? hiddenSize : queryRank) * (nopeDim + ropeDim)
+                    + (double) kvRank * (nopeDim + valueDim)
+                    + valueDim * hiddenSize;
+            return compression
+                    + headsPerRank * perHead
                     + (indexer == null ? 0 : indexer.numParams(hiddenSize, queryRank));
         }
     }
@@ -148,8 +145,8 @@ public record LlmSpec(
             return headDim + (double) SCALE_BYTES * headDim / SCALE_BLOCK;
         }
 
-        private long numParams(long hiddenSize, int queryRank) {
-            return (long) queryRank * numHeads * headDim + hiddenSize * (headDim + numHeads);
+        private double numParams(double hiddenSize, int queryRank) {
+            return (double) queryRank * numHeads * headDim + hiddenSize * (headDim + numHeads);
         }
     }
 
@@ -320,7 +317,7 @@ public record LlmSpec(
 
     /** Returns the number of weights, all experts included. */
     public double numParams() {
-        return quantizableParams() + expertParams() + unquantizedParams();
+        return quantizableParams(1) + expertParams() + unquantizedParams(1);
     }
 
     /** Returns the number of weights that compute a token: of the experts, those that it is sent to. */
@@ -331,11 +328,15 @@ public record LlmSpec(
         return numParams() - expertParams() + active;
     }
 
-    /** Returns the bytes of weights on one of several GPUs: experts are on those of all data-parallel ranks together. */
+    /**
+     * Returns the bytes of weights on one of several GPUs. Experts are on those of all data-parallel ranks together; norms,
+     * routers, indexers and what compresses keys and values are on each.
+     */
     public double weightBytesPerRank(Parallelism parallelism) {
-        double replicated = quantizableParams() * weights.bytes() + unquantizedParams() * weights.unquantizedBytes();
-        double experts = expertParams() * expertWeights.bytes();
-        return replicated / parallelism.tensorParallelSize() + experts / parallelism.numExpertGpus();
+        int ranks = parallelism.tensorParallelSize();
+        return quantizableParams(ranks) * weights.bytes()
+                + unquantizedParams(ranks) * weights.unquantizedBytes()
+                + expertParams() * expertWeights.bytes() / parallelism.numExpertGpus();
     }
 
     /**
@@ -377,12 +378,12 @@ public record LlmSpec(
         return layers * attention.kvBytesPerRank(tensorParallelSize, bytesPerElement);
     }
 
-    private double quantizableParams() {
-        return (double) numAttentionLayers() * attention.numParams(hiddenSize)
-                + (linearAttention == null
-                        ? 0
-                        : (double) linearAttention.numLayers * linearAttention.numParams(hiddenSize))
-                + feedForward.denseParams(hiddenSize, numMoeLayers());
+    private double quantizableParams(int ranks) {
+        double linear = linearAttention == null
+                ? 0
+                : (double) linearAttention.numLayers * linearAttention.numParams(hiddenSize);
+        return numAttentionLayers() * attention.numParamsPerRank(hiddenSize, ranks)
+                + (linear + feedForward.denseParams(hiddenSize, numMoeLayers())) / ranks;
     }
 
     private double expertParams() {
@@ -390,13 +391,13 @@ public record LlmSpec(
     }
 
     /** Embedding, head, norms, routers, and what makes the gates of linear attention. */
-    private double unquantizedParams() {
+    private double unquantizedParams(int ranks) {
         double embeddings = (tiesEmbeddings ? 1.0 : 2.0) * vocabSize * hiddenSize;
         double norms = (2.0 * numLayers + 1) * hiddenSize;
         double gates = linearAttention == null
                 ? 0
                 : (double) linearAttention.numLayers * linearAttention.numGateParams(hiddenSize);
         int routers = feedForward.numExperts + (feedForward.gatesSharedExpert ? 1 : 0);
-        return embeddings + norms + gates + (double) numMoeLayers() * routers * hiddenSize;
+        return (embeddings + gates) / ranks + norms + (double) numMoeLayers() * routers * hiddenSize;
     }
 }

@@ -8,6 +8,7 @@ import static understudy.latency.Parallelism.All2AllBackend.DEEPEP_LOW_LATENCY;
 import static understudy.latency.RooflineFixture.GPU;
 import static understudy.latency.RooflineFixture.NO_HOST;
 import static understudy.latency.RooflineFixture.decodes;
+import static understudy.latency.RooflineFixture.dense;
 import static understudy.latency.RooflineFixture.experts;
 import static understudy.latency.RooflineFixture.gpu;
 import static understudy.latency.RooflineFixture.part;
@@ -16,6 +17,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.latency.LlmSpec.Attention;
+import understudy.latency.LlmSpec.Indexer;
+import understudy.latency.LlmSpec.LatentAttention;
 
 /** Experts that the GPUs of several data-parallel ranks share. */
 final class ParallelismTest {
@@ -104,11 +108,31 @@ final class ParallelismTest {
     @Test
     void weights_ofExpertsAreSpreadOverAllRanks() {
         // 8 experts of (8 * 10 + 10 * 4) * 2 = 240 bytes; attention 10 * 20 + 10 * 10, head and embedding 2 * 100 * 10,
-        // norms
-        // 30 and the router 80 weights of two bytes are on each rank.
-        double replicated = 2 * (300 + 2000 + 30 + 80);
-        assertThat(experts().weightBytesPerRank(WHOLE_EXPERTS)).isEqualTo(replicated + 960);
-        assertThat(experts().weightBytesPerRank(Parallelism.ofTensors(2))).isEqualTo(replicated / 2 + 960);
+        // norms 30 and the router 80 weights of two bytes are on each rank.
+        assertThat(experts().weightBytesPerRank(WHOLE_EXPERTS)).isEqualTo(2 * (300 + 2000 + 30 + 80) + 960);
+        // Of two GPUs each has the one key head, norms and router, and half of the queries, head, and embedding.
+        assertThat(experts().weightBytesPerRank(Parallelism.ofTensors(2)))
+                .isEqualTo(2 * (100 + 200 / 2 + 2000 / 2 + 30 + 80) + 960);
+    }
+
+    /**
+     * Latent attention of four heads, 10 x (6 + 3 + 2) weights to what is compressed, and for each head 6 x 6 of its query, 3 x
+     * 8 of what is decompressed, and 4 x 10 of the way out; an indexer with 6 x 2 x 128 + 10 x (128 + 2). Each GPU has half of
+     * the heads.
+     */
+    @Test
+    void weights_ofWhatIsCompressedAreOnEachGpu() {
+        var latent = new LatentAttention(6, 3, 2, 4, 4, new Indexer(2, 128, 16));
+        var llm = dense(new Attention(4, 4, 6, false, false, 0, 0, latent), WeightFormat.BF16);
+        double whole = 110 + 1536 + 1300;
+
+        double onOne = llm.weightBytesPerRank(Parallelism.ofTensors(1));
+        double onTwo = llm.weightBytesPerRank(Parallelism.ofTensors(2));
+
+        // Of the rest three matrices of 10 x 20, embedding and head of 10 x 100 divide, and three norms of 10 do not.
+        double divided = 4 * (36 + 24 + 40) + 600 + 2000;
+        assertThat(onOne).isEqualTo(2 * (whole + 30 + divided));
+        assertThat(onTwo).isEqualTo(2 * (whole + 30 + divided / 2));
     }
 
     @Test
