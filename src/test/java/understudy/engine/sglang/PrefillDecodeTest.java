@@ -105,6 +105,27 @@ final class PrefillDecodeTest {
         }
     }
 
+    /**
+     * Of 100 tokens of Qwen3-Next, 7 pages have 16 x 12 layers x 2 x 2 heads x 256 x 2 bytes = 393,216 each, and 36 layers have
+     * states of 1,097,728 bytes: 2,752,512 + 39,518,208 at 1,048,576 bytes per ms are 40.3125 ms. Of two pieces, of 64 tokens
+     * and 36, the second takes the states along, and has 3 pages: 1.5 ms less. With states, the first would be in its way.
+     */
+    @ParameterizedTest
+    @CsvSource({"8192, 21, 40_312_500", "64, 31, 38_812_500"})
+    void states_areSentOnce_withTheLastOfAPrompt(int chunkSize, long computedMillis, String sentNanos) {
+        try (var cluster =
+                start("latency { llm = qwen3-next-80b-a3b, gpu = \"\" }, kv-cache.transfer.bandwidth = 1.048576\n"
+                        + "engine.sglang.chunked-prefill-size = "
+                        + chunkSize)) {
+            var request = cluster.submit(100, 1);
+            advance(cluster, 1000);
+
+            assertThat(request.tokenNanos())
+                    .containsExactly((computedMillis + 2) * MILLI + Long.parseLong(sentNanos.replace("_", "")));
+            cluster.check().hasCompleted(1);
+        }
+    }
+
     /** The pool of the decoding engine has room for one request at a time, with the tokens that are kept free: 256 < 2 x 200. */
     @Test
     void requestWithoutPlaces_isNotComputed() {
