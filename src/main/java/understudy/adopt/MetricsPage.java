@@ -112,6 +112,10 @@ public record MetricsPage(String name, List<Sample> samples) {
                         + (some.isEmpty() ? ", there are none" : ", as there are " + some));
     }
 
+    boolean hasEngine() {
+        return has("vllm:") || has("sglang:");
+    }
+
     private boolean has(String prefix) {
         return samples.stream().anyMatch(sample -> sample.name().startsWith(prefix));
     }

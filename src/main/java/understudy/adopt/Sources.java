@@ -36,6 +36,11 @@ public final class Sources {
         return findings;
     }
 
+    /** Returns whether a text is a page of metrics, but none of an engine: a server may be told to keep none of these. */
+    public static boolean isPageWithoutEngine(String name, String text) {
+        return MetricsPage.isOne(text) && !MetricsPage.read(name, text).hasEngine();
+    }
+
     /** Returns whether a text is a web page. */
     public static boolean isHtml(String text) {
         String start = text.stripLeading();

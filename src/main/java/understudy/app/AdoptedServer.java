@@ -82,7 +82,10 @@ final class AdoptedServer {
         var findings = Sources.read(base + MODELS, models.body);
         for (String path : MORE.getOrDefault(Adoption.engine(findings), List.of())) {
             var answer = get(base + path);
-            if (answer.status == OK && !answer.body.isBlank() && !Sources.isHtml(answer.body)) {
+            boolean isSilent = answer.body.isBlank()
+                    || Sources.isHtml(answer.body)
+                    || Sources.isPageWithoutEngine(base + path, answer.body);
+            if (answer.status == OK && !isSilent) {
                 findings = findings.with(Sources.read(base + path, answer.body));
             }
         }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
@@ -309,8 +310,10 @@ final class AdoptCommandTest {
         }
     }
 
-    @Test
-    void servedScenarioOfSglang_comesBack() throws IOException {
+    /** Without --enable-metrics its page has no series of the engine. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void servedScenarioOfSglang_comesBack(boolean hasMetrics) throws IOException {
         String settings = """
                 clock.speed = 1
                 latency { llm = qwen3-8b, gpu = l40s }
@@ -320,8 +323,9 @@ final class AdoptCommandTest {
                   page-size = 16, max-total-tokens = 64000, max-running-requests = 50, chunked-prefill-size = 4096
                   schedule-policy = lpm
                 }
-                server { served-model-name = my-qwen, sglang.enable-metrics = true }
-                """;
+                server.served-model-name = my-qwen
+                server.sglang.enable-metrics = %s
+                """.formatted(hasMetrics);
         try (var cluster = EmulatedCluster.serve(settings)) {
             var scenario = adopted(served(cluster));
 
