@@ -83,6 +83,11 @@ public interface KvCacheSpec {
         return false;
     }
 
+    /** Returns the tokens per block of layers with states, as of linear attention; 0 if there are none. */
+    default int stateBlockSize() {
+        return 0;
+    }
+
     /** Returns, in a line, why layers hold different parts of a sequence; empty if all hold everything. */
     default String groupsReason() {
         return "";

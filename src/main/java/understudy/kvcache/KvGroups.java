@@ -41,9 +41,13 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
         return b == 0 ? a : gcd(b, a % b);
     }
 
-    /** Returns whether there is a group of states. */
-    public boolean hasStates() {
-        return groups.stream().anyMatch(group -> group.kind() == KvGroup.Kind.MAMBA);
+    /** Returns the tokens per block of the first group of states; 0 if there is none. */
+    public int stateBlockSize() {
+        return groups.stream()
+                .filter(group -> group.kind() == KvGroup.Kind.MAMBA)
+                .mapToInt(KvGroup::blockSize)
+                .findFirst()
+                .orElse(0);
     }
 
     /** Returns the groups in words, equal ones together. */
@@ -90,7 +94,7 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
      */
     public int cut(int numTokens, int from, int numPrompt, int numKnown, int junction, boolean dropsLastHit) {
         int stop = Math.max(numPrompt, numKnown - 1);
-        if (!hasStates() || from >= stop || numTokens <= 0) {
+        if (stateBlockSize() == 0 || from >= stop || numTokens <= 0) {
             return numTokens;
         }
         int unit = blockSize();

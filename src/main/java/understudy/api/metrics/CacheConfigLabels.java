@@ -26,6 +26,10 @@ final class CacheConfigLabels {
         spec.memoryShare().ifPresent(share -> labels.put("gpu_memory_utilization", String.valueOf(share)));
         labels.put("enable_prefix_caching", kvCache.enablePrefixCaching() ? "True" : "False");
         labels.put("prefix_caching_hash_algo", hashAlgorithm);
+        if (kvCache.stateBlockSize() > 0) {
+            labels.put("mamba_block_size", String.valueOf(kvCache.stateBlockSize()));
+            labels.put("mamba_cache_mode", kvCache.enablePrefixCaching() ? "align" : "none");
+        }
         labels.put("kv_cache_size_tokens", String.valueOf(kvCache.maxTokens()));
         return labels.values().toArray(String[]::new);
     }

@@ -56,6 +56,11 @@ public record HybridConfig(
     }
 
     @Override
+    public int stateBlockSize() {
+        return groups.stateBlockSize();
+    }
+
+    @Override
     public String groupsReason() {
         return groups.reason();
     }

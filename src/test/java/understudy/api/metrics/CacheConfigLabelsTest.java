@@ -23,13 +23,28 @@ final class CacheConfigLabelsTest {
                 "engine { kind = sglang, sglang.mem-fraction-static = 0.7 } | 0.7"
             })
     void shareOfTheMemory_isThatOfTheEngine(String settings, String share) {
-        var engine = Scenario.read(new ScenarioFile(Map.of())
-                        .load(Section.of("latency { llm = \"\", gpu = \"\", model = linear }\n" + settings)))
-                .engine();
-
-        String[] labels = CacheConfigLabels.of(0, engine, "sha256");
-
-        assertThat(labels[List.of(CacheConfigLabels.NAMES).indexOf("gpu_memory_utilization")])
+        assertThat(label("gpu_memory_utilization", "latency { llm = \"\", gpu = \"\", model = linear }\n" + settings))
                 .isEqualTo(share);
+    }
+
+    /** Cached states end with blocks of 544 tokens; one that is not is for 262,144, which are filled up to whole blocks. */
+    @ParameterizedTest
+    @CsvSource({
+        "qwen3-next-80b-a3b, true, 544, align",
+        "qwen3-next-80b-a3b, false, 262208, none",
+        "qwen3-32b, true, None, none"
+    })
+    void states_areSaid(String llm, String caches, String blockSize, String mode) {
+        String settings = "latency { llm = " + llm + ", gpu = b200 }, kv-cache.enable-prefix-caching = " + caches;
+
+        assertThat(label("mamba_block_size", settings)).isEqualTo(blockSize);
+        assertThat(label("mamba_cache_mode", settings)).isEqualTo(mode);
+    }
+
+    private static String label(String name, String settings) {
+        var engine = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)))
+                .engine();
+        return CacheConfigLabels.of(0, engine, "sha256")[
+                List.of(CacheConfigLabels.NAMES).indexOf(name)];
     }
 }
