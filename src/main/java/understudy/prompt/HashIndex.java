@@ -5,25 +5,37 @@ import java.util.Arrays;
 /**
  * Finds small ids by block hash: open addressing over an array of slots, with the hashes kept by id.
  *
- * <p>Not a general map: its keys are hashes already, so their low bits are the slots. A slot holds an id and the low
- * half of its hash, so that a search looks up whole hashes, each a cache miss in a large index, only where they are
- * going to be equal, and so that a removal moves its neighbours without them. Lookups of block hashes are most of what
- * a long prompt costs. Not thread safe.
+ * <p>Not a general map: its keys are hashes already, so their low bits are the slots. At most every fourth slot is taken,
+ * so that most searches end at the slot where they begin, and the processor guesses that they do. An entry holds an id,
+ * its distance from that slot, and some bits of its hash, so that a search looks up whole hashes, each a cache miss in
+ * a large index, only where they are as good as certain to be equal, and so that a removal moves its neighbours without
+ * them. Lookups of block hashes are most of what a long prompt costs. Not thread safe.
  */
 public final class HashIndex {
     /** The answer when nothing is found; no id. */
     public static final int NONE = 0;
 
-    /** An id in the low half, and the low half of its hash in the high one; 0 is a free slot. */
-    private long[] slots;
+    private static final int MIN_SLOTS_PER_ID = 4;
 
-    private long[] hashes;
+    /** The bits of an entry from this one on are its distance in slots, or {@link #FAR} if that is no less. */
+    private static final int DISTANCE_BIT = 29;
+
+    private static final int FAR = 7;
+    private static final int ONE_FURTHER = 1 << DISTANCE_BIT;
+
+    /** An id in the low bits, bits of the high half of its hash above, and its distance above these; 0 is a free slot. */
+    private int[] slots = new int[64];
+
+    private long[] hashes = {};
+
+    /** The bits of an entry that are an id. */
+    private int idMask;
 
     /** The id found after each id the last time, or {@link #NONE}; what belongs together is often looked up together. */
-    private int[] successors;
+    private int[] successors = {};
 
     /** One bit for each findable id. */
-    private long[] findable;
+    private long[] findable = {};
 
     private int size;
 
@@ -33,10 +45,7 @@ public final class HashIndex {
 
     /** Creates an empty index for ids from 1 to {@code maxId}; it grows beyond that on its own. */
     public HashIndex(int maxId) {
-        slots = new long[Integer.highestOneBit(Math.max(8, maxId)) * 4];
-        hashes = new long[maxId + 1];
-        successors = new int[maxId + 1];
-        findable = new long[maxId / Long.SIZE + 1];
+        makeRoom(maxId);
     }
 
     /** Returns the number of hashes that can be found. */
@@ -47,13 +56,15 @@ public final class HashIndex {
     /** Returns the id with this hash, or {@link #NONE}. */
     public int find(long hash) {
         int mask = slots.length - 1;
-        int low = (int) hash;
-        int slot = low & mask;
-        for (long entry = slots[slot]; entry != 0; entry = slots[slot]) {
-            if (lowHash(entry) == low && hashes[(int) entry] == hash) {
-                return (int) entry;
+        int slot = (int) hash & mask;
+        int wanted = entry(NONE, hash);
+        for (int entry = slots[slot]; entry != 0; entry = slots[slot]) {
+            int id = entry & idMask;
+            if (entry - id == wanted && hashes[id] == hash) {
+                return id;
             }
             slot = (slot + 1) & mask;
+            wanted = oneFurther(wanted);
         }
         return NONE;
     }
@@ -110,12 +121,20 @@ public final class HashIndex {
         findable[id >> 6] &= ~(1L << id);
     }
 
-    private static int lowHash(long entry) {
-        return (int) (entry >>> Integer.SIZE);
+    /** Returns the entry of an id in the slot at which its search begins. */
+    private int entry(int id, long hash) {
+        return ((int) (hash >>> Integer.SIZE) & (ONE_FURTHER - 1) & ~idMask) | id;
     }
 
-    private static long entry(int id, long hash) {
-        return hash << Integer.SIZE | id;
+    /** Returns the entry that stands for the same one slot further on. */
+    private static int oneFurther(int entry) {
+        return entry >>> DISTANCE_BIT == FAR ? entry : entry + ONE_FURTHER;
+    }
+
+    /** Returns how many slots after the one at which its search begins an entry is. */
+    private int distance(int slot) {
+        int distance = slots[slot] >>> DISTANCE_BIT;
+        return distance < FAR ? distance : (slot - (int) hashes[slots[slot] & idMask]) & slots.length - 1;
     }
 
     /** Returns the hash that an id was given last, findable or not. */
@@ -131,40 +150,47 @@ public final class HashIndex {
 
     /** Makes an id findable by a hash by which none is findable yet. */
     public void put(int id, long hash) {
-        makeRoom(id);
-        if (++size > slots.length / 2) {
-            grow();
+        setHash(id, hash);
+        if (++size > slots.length / MIN_SLOTS_PER_ID) {
+            placeAll(slots.length * 2);
         }
-        hashes[id] = hash;
         setFindable(id);
-        place(entry(id, hash));
+        place(id);
     }
 
+    /** Makes room for an id, at least twice as much as there was; entries have more bits for ids then. */
     private void makeRoom(int id) {
         if (id >= hashes.length) {
-            int length = Math.max(id + 1, hashes.length * 2);
+            int length = Integer.highestOneBit(Math.max(Long.SIZE / 2, id)) * 2;
             hashes = Arrays.copyOf(hashes, length);
             successors = Arrays.copyOf(successors, length);
-            findable = Arrays.copyOf(findable, length / Long.SIZE + 1);
+            findable = Arrays.copyOf(findable, length / Long.SIZE);
+            idMask = length - 1;
+            placeAll(slots.length);
         }
     }
 
     /** Makes an id findable in the place of another one with the same hash. */
     public void replace(int id, int successor) {
-        slots[slotOf(id)] = entry(successor, hashes[id]);
-        setUnfindable(id);
-        setFindable(successor);
+        remove(id);
+        put(successor, hashes[id]);
     }
 
     /** Makes a findable id unfindable. */
     public void remove(int id) {
+        if (!isFindable(id)) {
+            throw new IllegalArgumentException("id " + id + " is not findable");
+        }
         int mask = slots.length - 1;
-        int gap = slotOf(id);
+        int gap = (int) hashes[id] & mask;
+        while ((slots[gap] & idMask) != id) {
+            gap = (gap + 1) & mask;
+        }
         // Ids behind the gap move up, unless that would put them before the slot where their search begins.
         for (int slot = (gap + 1) & mask; slots[slot] != 0; slot = (slot + 1) & mask) {
-            int home = lowHash(slots[slot]) & mask;
-            if (((slot - home) & mask) >= ((slot - gap) & mask)) {
-                slots[gap] = slots[slot];
+            int distance = distance(slot) - ((slot - gap) & mask);
+            if (distance >= 0) {
+                slots[gap] = (slots[slot] & (ONE_FURTHER - 1)) | (Math.min(distance, FAR) << DISTANCE_BIT);
                 gap = slot;
             }
         }
@@ -180,34 +206,22 @@ public final class HashIndex {
         size = 0;
     }
 
-    private int slotOf(int id) {
+    private void place(int id) {
         int mask = slots.length - 1;
-        long wanted = entry(id, hashes[id]);
-        int slot = lowHash(wanted) & mask;
-        while (slots[slot] != wanted) {
-            if (slots[slot] == 0) {
-                throw new IllegalArgumentException("id " + id + " is not findable");
-            }
-            slot = (slot + 1) & mask;
-        }
-        return slot;
-    }
-
-    private void place(long entry) {
-        int mask = slots.length - 1;
-        int slot = lowHash(entry) & mask;
+        int slot = (int) hashes[id] & mask;
+        int entry = entry(id, hashes[id]);
         while (slots[slot] != 0) {
             slot = (slot + 1) & mask;
+            entry = oneFurther(entry);
         }
         slots[slot] = entry;
     }
 
-    private void grow() {
-        long[] old = slots;
-        slots = new long[old.length * 2];
-        for (long entry : old) {
-            if (entry != 0) {
-                place(entry);
+    private void placeAll(int numSlots) {
+        slots = new int[numSlots];
+        for (int id = 0; id < hashes.length; id++) {
+            if (isFindable(id)) {
+                place(id);
             }
         }
     }

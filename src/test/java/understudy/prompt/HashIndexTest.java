@@ -17,8 +17,8 @@ final class HashIndexTest {
         var hashById = new HashMap<Integer, Long>();
 
         for (int i = 0; i < 200_000; i++) {
-            // 200 hashes of which many share their low bits, so that probing sequences overlap.
-            long hash = (long) random.nextInt(20) << 40 | random.nextInt(10);
+            // 390 hashes of which many share their low bits, so that searches overlap, and half all bits of an entry.
+            long hash = (long) random.nextInt(20) << (random.nextBoolean() ? 32 : 40) | random.nextInt(10);
             int id = 1 + random.nextInt(150);
             if (!hashById.containsKey(id) && !idByHash.containsKey(hash)) {
                 index.put(id, hash);
@@ -38,6 +38,23 @@ final class HashIndexTest {
             assertThat(index.size()).isEqualTo(idByHash.size());
         }
         idByHash.forEach((hash, id) -> assertThat(index.find(hash)).isEqualTo(id));
+    }
+
+    @Test
+    void findsAllThereWas_whenItHasGrown() {
+        var index = new HashIndex(0);
+        var random = new Random(5);
+        var hashes = random.longs(5_000).toArray();
+
+        for (int i = 0; i < hashes.length; i++) {
+            index.put(i + 1, hashes[i]);
+        }
+        index.remove(77);
+
+        for (int i = 0; i < hashes.length; i++) {
+            assertThat(index.find(hashes[i])).isEqualTo(i + 1 == 77 ? HashIndex.NONE : i + 1);
+            assertThat(index.find(~hashes[i])).isEqualTo(HashIndex.NONE);
+        }
     }
 
     @Test
