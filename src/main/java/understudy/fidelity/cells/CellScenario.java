@@ -23,12 +23,6 @@ public final class CellScenario {
     private static final String VLLM = "vllm";
     private static final String LATENCY_MODEL = "latency.model";
     private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
-    private static final String TRUE = "true";
-    private static final String CHUNK = "engine.sglang.chunked-prefill-size";
-    private static final String MAX_PREFILL = "engine.sglang.max-prefill-tokens";
-    private static final String MEM_FRACTION = "engine.sglang.mem-fraction-static";
-    private static final String NO_RADIX = "engine.sglang.disable-radix-cache";
-    private static final String MAX_RUNNING = "engine.sglang.max-running-requests";
     private static final int REQUESTS_PER_CLIENT = 10;
     private static final double SHORTEST = 0.8;
     private static final int FP8_BLOCK = 128;
@@ -36,8 +30,6 @@ public final class CellScenario {
     private static final Pattern FOUR_BIT_FLOATS = Pattern.compile("fp4");
     private static final Pattern FOUR_BIT_INTEGERS = Pattern.compile("int4");
     private static final Pattern FP8 = Pattern.compile("fp8");
-    private static final Pattern BLACKWELL = Pattern.compile("^g?b[23]00");
-    private static final Pattern HOPPER = Pattern.compile("^h[12]00");
     private static final Pattern FEW_BITS = Pattern.compile("fp[48]");
     private static final Pattern SIXTEEN_BITS = Pattern.compile("bf16|bfloat16|fp16|float16");
 
@@ -52,67 +44,6 @@ public final class CellScenario {
             new Format(Pattern.compile("\\bfp8.?block"), FP8, "fp8-block"),
             new Format(Pattern.compile("^fp8"), FP8, "fp8"),
             new Format(Pattern.compile("^(" + SIXTEEN_BITS + ")"), SIXTEEN_BITS, "bf16"));
-
-    /**
-     * InferenceMAX's {@code dsr1_fp8_h200.sh}, {@code qwen3.5_fp8_h200.sh}, {@code glm5_fp8_h200.sh}, and the same for {@code
-     * b200}, which have an FP8 KV cache.
-     */
-    private static final List<StartCommand> SGLANG_COMMANDS = List.of(
-            new StartCommand(
-                    "deepseek",
-                    false,
-                    false,
-                    Map.of(CHUNK, "32768", MAX_PREFILL, "32768", MEM_FRACTION, "0.82", NO_RADIX, TRUE)),
-            new StartCommand(
-                    "qwen3.5",
-                    false,
-                    true,
-                    Map.of(
-                            CHUNK,
-                            "16384",
-                            MAX_PREFILL,
-                            "16384",
-                            MEM_FRACTION,
-                            "0.80",
-                            NO_RADIX,
-                            TRUE,
-                            MAX_RUNNING,
-                            "128",
-                            "kv-cache.mamba-ssm-cache-dtype",
-                            "bfloat16")),
-            new StartCommand("glm-5", false, false, Map.of(MEM_FRACTION, "0.85")),
-            new StartCommand(
-                    "deepseek",
-                    true,
-                    true,
-                    Map.of(
-                            CHUNK, "32768",
-                            MAX_PREFILL, "32768",
-                            MEM_FRACTION, "0.82",
-                            NO_RADIX, TRUE,
-                            MAX_RUNNING, "128")),
-            new StartCommand(
-                    "qwen3.5",
-                    true,
-                    true,
-                    Map.of(
-                            CHUNK,
-                            "32768",
-                            MAX_PREFILL,
-                            "32768",
-                            MEM_FRACTION,
-                            "0.82",
-                            NO_RADIX,
-                            TRUE,
-                            MAX_RUNNING,
-                            "128",
-                            "kv-cache.mamba-ssm-cache-dtype",
-                            "float32")),
-            new StartCommand(
-                    "glm-5",
-                    true,
-                    true,
-                    Map.of(CHUNK, "32768", MAX_PREFILL, "32768", MEM_FRACTION, "0.85", NO_RADIX, TRUE)));
 
     /** Rows of trial builds name a branch. */
     private static final Pattern VERSION = Pattern.compile("\\d+(\\.\\w+)+");
@@ -130,16 +61,6 @@ public final class CellScenario {
      * @param dtype its name in scenarios
      */
     private record Format(Pattern measured, Pattern stored, String dtype) {}
-
-    /**
-     * Start command of public measurements of SGLang.
-     *
-     * @param family how the names of its models begin
-     * @param isOnBlackwell whether it is for such GPUs; else for Hopper
-     * @param hasFp8Kv whether its KV cache is in FP8
-     * @param settings what else it says
-     */
-    private record StartCommand(String family, boolean isOnBlackwell, boolean hasFp8Kv, Map<String, String> settings) {}
 
     /**
      * Reads the shared scenario.
@@ -182,11 +103,11 @@ public final class CellScenario {
         var llm = model(setup.model());
         llm.ifPresent(file -> all.put("latency.llm", file.text("name")));
         all.putAll(formats(setup, llm));
+        for (var command : StartCommand.of(engineKind(), setup)) {
+            command.settings().forEach((key, value) -> putIfDefault(all, key, value));
+        }
         if (engineKind().equals(VLLM)) {
-            all.putAll(isOnBlackwell(setup) ? onBlackwell(setup) : onHopper(setup));
-            all.putAll(version(setup));
-        } else {
-            all.putAll(onSglang(setup));
+            putVersion(all, setup.version());
         }
         all.putAll(parallelism(setup, llm));
         return files.load(scenario, all);
@@ -246,76 +167,20 @@ public final class CellScenario {
     }
 
     /**
-     * Returns what servers of public measurements on Blackwell have, where the scenario says nothing of it: the CUDA graphs
-     * of their start commands (InferenceMAX, {@code gptoss_fp4_b200_docker.sh} and {@code 70b_fp8_b200_docker.sh}), and
-     * the delay before a first token that no kernel explains, fitted to gpt-oss and Llama.
+     * Names the engine's version, whose kernels step times from tables come near to. Not for SGLang: rows of 0.5.9 are 12 %
+     * faster than its tables of 0.5.9, and as fast as those of 0.5.14.
      */
-    private Map<String, String> onBlackwell(MeasuredSetup setup) {
-        var all = new LinkedHashMap<String, String>();
-        putIfDefault(all, "latency", "api-delay", "13ms");
-        if (isOf(setup, "gpt-oss")) {
-            putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
-        } else if (isOf(setup, "llama")) {
-            putIfDefault(all, "engine", "cudagraph-mode", "full-decode-only");
-        }
-        return all;
-    }
-
-    /**
-     * Returns the same on Hopper: gpt-oss's start command there ({@code gptoss_fp4_h200_slurm.sh} of InferenceMAX) has Marlin's
-     * kernels for its experts.
-     */
-    private Map<String, String> onHopper(MeasuredSetup setup) {
-        var all = new LinkedHashMap<String, String>();
-        if (isOf(setup, "gpt-oss")
-                && HOPPER.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find()) {
-            putIfDefault(all, "latency", "mxfp4-use-marlin", TRUE);
-            putIfDefault(all, "engine", "max-cudagraph-capture-size", "2048");
-        }
-        return all;
-    }
-
-    /** Returns what servers of public measurements of SGLang were started with, where the scenario says nothing of it. */
-    private Map<String, String> onSglang(MeasuredSetup setup) {
-        var all = new LinkedHashMap<String, String>();
-        startCommand(setup)
-                .ifPresent(command -> command.settings.forEach((key, value) -> {
-                    int dot = key.lastIndexOf('.');
-                    putIfDefault(all, key.substring(0, dot), key.substring(dot + 1), value);
-                }));
-        return all;
-    }
-
-    private static Optional<StartCommand> startCommand(MeasuredSetup setup) {
-        return SGLANG_COMMANDS.stream()
-                .filter(command -> isOf(setup, command.family) && command.isOnBlackwell == isOnBlackwell(setup))
-                .findFirst();
-    }
-
-    /**
-     * Returns the version of the engine whose kernels step times from tables come near to. Not for SGLang: rows of 0.5.9 are
-     * 12 % faster than its tables of 0.5.9, and as fast as those of 0.5.14.
-     */
-    private Map<String, String> version(MeasuredSetup setup) {
-        var all = new LinkedHashMap<String, String>();
-        if (VERSION.matcher(setup.version()).matches()) {
-            putIfDefault(all, "latency.profiled.versions", "engine", setup.version());
-        }
-        return all;
-    }
-
-    private void putIfDefault(Map<String, String> settings, String section, String key, String value) {
-        if (shared.section(section).isDefault(key)) {
-            settings.put(section + "." + key, value);
+    private void putVersion(Map<String, String> all, String version) {
+        if (VERSION.matcher(version).matches()) {
+            putIfDefault(all, "latency.profiled.versions.engine", version);
         }
     }
 
-    private static boolean isOf(MeasuredSetup setup, String family) {
-        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith(family);
-    }
-
-    private static boolean isOnBlackwell(MeasuredSetup setup) {
-        return BLACKWELL.matcher(setup.gpu().toLowerCase(Locale.ROOT)).find();
+    private void putIfDefault(Map<String, String> all, String key, String value) {
+        int dot = key.lastIndexOf('.');
+        if (shared.section(key.substring(0, dot)).isDefault(key.substring(dot + 1))) {
+            all.put(key, value);
+        }
     }
 
     /** Returns the format of a cell's KV cache: what its row says, or else what measurements of its kind have. */
@@ -324,17 +189,14 @@ public final class CellScenario {
             return new KvCacheFormat(kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)), "");
         }
         String ofScenario = shared.text(KV_CACHE_DTYPE);
-        if (engineKind().equals(VLLM) && ofScenario.equals("auto")) {
-            if (hasFp8KvInCheckpoint(setup)) {
-                return new KvCacheFormat("fp8", "the checkpoints of quantised Llamas bring scales for it");
-            }
-            if (hasFp8KvOnBlackwell(setup)) {
-                return new KvCacheFormat("fp8", "public runs of gpt-oss on Blackwell have it");
-            }
+        if (!ofScenario.equals("auto")) {
+            return new KvCacheFormat(ofScenario, "as in the scenario");
         }
-        boolean isOnSglang = !engineKind().equals(VLLM) && ofScenario.equals("auto");
-        if (isOnSglang && startCommand(setup).filter(StartCommand::hasFp8Kv).isPresent()) {
-            return new KvCacheFormat("fp8", "public runs of it on SGLang have it");
+        if (engineKind().equals(VLLM) && hasFp8KvInCheckpoint(setup)) {
+            return new KvCacheFormat("fp8", "the checkpoints of quantised Llamas bring scales for it");
+        }
+        if (StartCommand.of(engineKind(), setup).stream().anyMatch(StartCommand::hasFp8Kv)) {
+            return new KvCacheFormat("fp8", "public runs of it on such GPUs have it");
         }
         return new KvCacheFormat(ofScenario, "as in the scenario");
     }
@@ -355,14 +217,9 @@ public final class CellScenario {
         return dtype.startsWith("fp8") ? "fp8" : SIXTEEN_BITS.matcher(dtype).matches() ? "bf16" : dtype;
     }
 
-    /** Public measurements of gpt-oss on Blackwell have it (InferenceMAX, {@code gptoss_fp4_b200_docker.sh}). */
-    private static boolean hasFp8KvOnBlackwell(MeasuredSetup setup) {
-        return isOf(setup, "gpt-oss") && isOnBlackwell(setup);
-    }
-
     /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
     private static boolean hasFp8KvInCheckpoint(MeasuredSetup setup) {
-        return isOf(setup, "llama")
+        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("llama")
                 && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();
     }
 
