@@ -23,7 +23,7 @@ public record HostOverhead(double perStepMicros, double perSequenceMicros, StepE
      * Returns by how much a step is longer than its kernels.
      *
      * @param kernelMicros time of all its kernels
-     * @param kernels of its layers
+     * @param kernels that its layers launch
      */
     public double microsBeyond(double kernelMicros, BatchShape batch, LaunchedKernels kernels) {
         double launching = Math.max(0, execution.launchMicros(batch, kernels) - kernelMicros);

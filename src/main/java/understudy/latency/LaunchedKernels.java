@@ -6,9 +6,9 @@ import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpec.LinearAttention;
 
 /**
- * Number of kernels in the layers of a prefill step that is in no CUDA graph, each of which the host launches for itself.
+ * Number of kernels in the layers of a step that is in no CUDA graph, each of which the host launches for itself.
  * They are counted in SGLang 0.5.9 ({@code models/deepseek_v2.py}, {@code models/qwen3_5.py}, {@code nsa_indexer.py}, {@code
- * fla/chunk.py}); those of vLLM are taken to be as many. A product in FP8 or FP4 has one more kernel, which quantizes its
+ * fla/chunk.py}); those of vLLM, and those of decodes, are taken to be as many. A product in FP8 or FP4 has one more kernel, which quantizes its
  * inputs. What GPUs exchange counts with the norm behind it, as engines fuse the two where they can.
  */
 public final class LaunchedKernels {
@@ -80,15 +80,15 @@ public final class LaunchedKernels {
 
     /** Returns their number for a batch, in which an indexer chooses for decodes, and if any chunk is long enough. */
     int count(BatchShape batch) {
-        return indexer != null && hasChoice(batch, indexer.topK()) ? perStep + perChoice : perStep;
+        return indexer != null && hasChoice(batch, indexer) ? perStep + perChoice : perStep;
     }
 
-    private static boolean hasChoice(BatchShape batch, int topK) {
+    private static boolean hasChoice(BatchShape batch, Indexer indexer) {
         if (batch.numDecodes() > 0) {
             return true;
         }
         for (int i = 0; i < batch.numChunks(); i++) {
-            if (batch.chunkTokens(i) + batch.chunkContextTokens(i) > topK) {
+            if (indexer.chooses(batch.chunkTokens(i), batch.chunkContextTokens(i))) {
                 return true;
             }
         }

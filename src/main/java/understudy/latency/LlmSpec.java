@@ -115,7 +115,7 @@ public record LlmSpec(
             return vectorBytes(bytesPerElement) + (indexer == null ? 0 : indexer.keyBytes());
         }
 
-        /** The ways to what is compressed are the same on every GPU. */
+        /** The projections that compress are the same on every GPU. */
         private double numParamsPerRank(double hiddenSize, double headsPerRank) {
             double compression = hiddenSize * (queryRank + kvRank + ropeDim);
             double perHead = (queryRank == 0 ? hiddenSize : queryRank) * (nopeDim + ropeDim)
@@ -143,6 +143,11 @@ public record LlmSpec(
         /** Returns the bytes of a token's key, which is kept in FP8 with a scale for each 128 elements. */
         double keyBytes() {
             return headDim + (double) SCALE_BYTES * headDim / SCALE_BLOCK;
+        }
+
+        /** Returns whether some token of a chunk has more tokens before it than it attends to. */
+        boolean chooses(int chunkTokens, int contextTokens) {
+            return chunkTokens + contextTokens > topK;
         }
 
         private double numParams(double hiddenSize, int queryRank) {
@@ -330,7 +335,8 @@ public record LlmSpec(
 
     /**
      * Returns the bytes of weights on one of several GPUs. Experts are on those of all data-parallel ranks together; norms,
-     * routers, indexers and what compresses keys and values are on each.
+     * routers, indexers, the projections that compress queries, keys and values, and the one key head of GPUs that are more
+     * than these are on each.
      */
     public double weightBytesPerRank(Parallelism parallelism) {
         int ranks = parallelism.tensorParallelSize();

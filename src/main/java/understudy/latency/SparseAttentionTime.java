@@ -63,9 +63,9 @@ final class SparseAttentionTime {
         return indexer.topK();
     }
 
-    /** Returns whether some token of a chunk has more tokens before it than it attends to. */
+    /** Returns whether there is a choice for some token of a chunk. */
     boolean chooses(int chunkTokens, int contextTokens) {
-        return chunkTokens + contextTokens > indexer.topK();
+        return indexer.chooses(chunkTokens, contextTokens);
     }
 
     /** Returns the time of finding what a batch attends to: weighing all tokens before its own, and choosing from them. */

@@ -45,7 +45,7 @@ public record StepExecution(
                 ? List.of()
                 : List.of(String.format(
                         Locale.ROOT,
-                        "%s: %s; other steps take at least %.0f us for each kernel; %.0f us of the host in every step, %s",
+                        "%s: %s; other steps take at least %.1f us for each kernel; %.0f us of the host in every step, %s",
                         engine,
                         graphs,
                         launchMicrosPerKernel,

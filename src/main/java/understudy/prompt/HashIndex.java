@@ -43,7 +43,7 @@ public final class HashIndex {
     @SuppressWarnings("unused")
     private long touched;
 
-    /** Creates an empty index for ids from 1 to {@code maxId}; it grows beyond that on its own. */
+    /** Creates an empty index for ids from 1 to {@code maxId}; it grows beyond that on its own, up to 2^29 - 1. */
     public HashIndex(int maxId) {
         makeRoom(maxId);
     }
@@ -160,6 +160,9 @@ public final class HashIndex {
 
     /** Makes room for an id, at least twice as much as there was; entries have more bits for ids then. */
     private void makeRoom(int id) {
+        if (id >= ONE_FURTHER) {
+            throw new IllegalArgumentException("id " + id + " is not below " + ONE_FURTHER);
+        }
         if (id >= hashes.length) {
             int length = Integer.highestOneBit(Math.max(Long.SIZE / 2, id)) * 2;
             hashes = Arrays.copyOf(hashes, length);
@@ -184,6 +187,9 @@ public final class HashIndex {
         int mask = slots.length - 1;
         int gap = (int) hashes[id] & mask;
         while ((slots[gap] & idMask) != id) {
+            if (slots[gap] == 0) {
+                throw new IllegalStateException("id " + id + " was given another hash while it was findable");
+            }
             gap = (gap + 1) & mask;
         }
         // Ids behind the gap move up, unless that would put them before the slot where their search begins.

@@ -6,15 +6,21 @@ import static understudy.latency.RooflineFixture.decodes;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpec.LinearAttention;
+import understudy.scenario.LlmFile;
+import understudy.scenario.SpecFiles;
 
 /** Kernels of layers, as SGLang launches them. */
 final class LaunchedKernelsTest {
     private static final Parallelism ONE_GPU = Parallelism.ofTensors(1);
+    private static final Parallelism WHOLE_EXPERTS =
+            new Parallelism(2, 1, true, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
     private static final Attention ATTENTION = new Attention(2, 1, 5, false, false, 0, 0, null);
     private static final FeedForward DENSE = new FeedForward(20, true, 1, 0, 0, 0, 0, false);
     private static final StepExecution FUSING = new StepExecution("e", "e", CudaGraphs.VLLM, 0, 0, true, true);
@@ -22,7 +28,7 @@ final class LaunchedKernelsTest {
     /** Two norms; two products, rotation, cache and attention; two products and an activation. */
     @Test
     void layer_hasTen() {
-        assertThat(count(RooflineFixture.dense(), ONE_GPU)).isEqualTo(2 + 5 + 3);
+        assertThat(count(RooflineFixture.dense())).isEqualTo(2 + 5 + 3);
     }
 
     /** Inputs of four products are quantized. */
@@ -30,24 +36,24 @@ final class LaunchedKernelsTest {
     void productsInFp8_haveTwo() {
         var llm = RooflineFixture.dense(ATTENTION, WeightFormat.FP8_BLOCK);
 
-        assertThat(count(llm, ONE_GPU)).isEqualTo(10 + 4);
-        assertThat(count(llm.withWeights(WeightFormat.NVFP4), ONE_GPU)).isEqualTo(10 + 4);
-        assertThat(count(llm.withWeights(WeightFormat.INT4), ONE_GPU)).isEqualTo(10);
+        assertThat(count(llm)).isEqualTo(10 + 4);
+        assertThat(count(llm.withWeights(WeightFormat.NVFP4))).isEqualTo(10 + 4);
+        assertThat(count(llm.withWeights(WeightFormat.INT4))).isEqualTo(10);
     }
 
     @Test
     void normsAndGateOfAttention_haveOneEach() {
         var llm = RooflineFixture.dense(new Attention(2, 1, 5, true, true, 0, 0, null), WeightFormat.BF16);
 
-        assertThat(count(llm, ONE_GPU)).isEqualTo(10 + 2);
+        assertThat(count(llm)).isEqualTo(10 + 2);
     }
 
     /** Beside seven of norms and attention: router, choice, two that sort, two products, activation, and sum. */
     @Test
     void experts_areSortedAndAddedUp() {
-        assertThat(count(RooflineFixture.experts(), ONE_GPU)).isEqualTo(7 + 8);
+        assertThat(count(RooflineFixture.experts())).isEqualTo(7 + 8);
         // Formats of experts are their own.
-        assertThat(count(RooflineFixture.experts().withExpertWeights(WeightFormat.FP8), ONE_GPU))
+        assertThat(count(RooflineFixture.experts().withExpertWeights(WeightFormat.FP8)))
                 .isEqualTo(7 + 8 + 2);
     }
 
@@ -58,16 +64,19 @@ final class LaunchedKernelsTest {
         var shared = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, false));
         var gated = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, true));
 
-        assertThat(count(shared, ONE_GPU)).isEqualTo(15 + 4);
-        assertThat(count(gated, ONE_GPU)).isEqualTo(15 + 4 + 3);
+        assertThat(count(shared)).isEqualTo(15 + 4);
+        assertThat(count(gated)).isEqualTo(15 + 4 + 3);
         assertThat(new LaunchedKernels(shared, ONE_GPU, FUSING).count(chunk(10, 0)))
                 .isEqualTo(15);
+        // With whole experts on each of two GPUs it would be on one of them alone.
+        assertThat(new LaunchedKernels(shared, WHOLE_EXPERTS, FUSING).count(chunk(10, 0)))
+                .isEqualTo(15 + 4);
     }
 
     /** Four products, two norms, rotation, two copies, cache, and attention, with two norms and a dense part of three. */
     @Test
     void latentAttention_hasEleven() {
-        assertThat(count(latent(null), ONE_GPU)).isEqualTo(2 + 11 + 3);
+        assertThat(count(latent(null))).isEqualTo(2 + 11 + 3);
     }
 
     /**
@@ -93,8 +102,23 @@ final class LaunchedKernelsTest {
                 .withNumLayers(2)
                 .withFeedForward(new FeedForward(20, true, 2, 0, 0, 0, 0, false));
 
-        assertThat(count(llm.withLinearAttention(new LinearAttention(1, 2, 4, 8, 8, 4, 2)), ONE_GPU))
+        assertThat(count(llm.withLinearAttention(new LinearAttention(1, 2, 4, 8, 8, 4, 2))))
                 .isEqualTo(10 + 5 + 20);
+    }
+
+    /**
+     * Layers of the manual's models in FP8, whose prompts are too short for a choice: DeepSeek-R1 has 61 of 17 with 3 dense
+     * parts of 5 and 58 of 10; GLM-5 has 78 of 25 with 3 of 5 and 75 of 10; Qwen3.5 has 45 of 24 and 15 of 11 with 60 parts of
+     * 10 + 6 + 3.
+     */
+    @ParameterizedTest
+    @CsvSource({"deepseek-r1, 1632", "glm-5, 2715", "qwen3.5-397b-a17b-fp8, 2385"})
+    void modelsOfTheManual_haveAsManyAsItSays(String model, int count) {
+        var llm = LlmFile.read(SpecFiles.MODELS.find(model).orElseThrow()).spec();
+        boolean isFused = llm.attention().latent() != null;
+
+        assertThat(new LaunchedKernels(llm, ONE_GPU, isFused ? FUSING : StepExecution.VLLM).count(chunk(1000, 0)))
+                .isEqualTo(count);
     }
 
     private static LlmSpec latent(@Nullable Indexer indexer) {
@@ -103,7 +127,7 @@ final class LaunchedKernelsTest {
                 .withFeedForward(DENSE);
     }
 
-    private static int count(LlmSpec llm, Parallelism parallelism) {
-        return new LaunchedKernels(llm, parallelism, StepExecution.VLLM).count(chunk(10, 0));
+    private static int count(LlmSpec llm) {
+        return new LaunchedKernels(llm, ONE_GPU, StepExecution.VLLM).count(chunk(10, 0));
     }
 }

@@ -2,6 +2,7 @@ package understudy.prompt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.HashMap;
 import java.util.Random;
@@ -17,8 +18,11 @@ final class HashIndexTest {
         var hashById = new HashMap<Integer, Long>();
 
         for (int i = 0; i < 200_000; i++) {
-            // 390 hashes of which many share their low bits, so that searches overlap, and half all bits of an entry.
-            long hash = (long) random.nextInt(20) << (random.nextBoolean() ? 32 : 40) | random.nextInt(10);
+            // 390 hashes of which many share their low bits, so that searches overlap, also where the slots end and
+            // begin; half
+            // of them share all the bits that an entry keeps.
+            long low = (random.nextInt(10) - 5) & 0xffff_ffffL;
+            long hash = (long) random.nextInt(20) << (random.nextBoolean() ? 32 : 40) | low;
             int id = 1 + random.nextInt(150);
             if (!hashById.containsKey(id) && !idByHash.containsKey(hash)) {
                 index.put(id, hash);
@@ -55,6 +59,16 @@ final class HashIndexTest {
             assertThat(index.find(hashes[i])).isEqualTo(i + 1 == 77 ? HashIndex.NONE : i + 1);
             assertThat(index.find(~hashes[i])).isEqualTo(HashIndex.NONE);
         }
+    }
+
+    @Test
+    void remove_ofWhatGotAnotherHash_isRefused() {
+        var index = new HashIndex(4);
+        index.put(1, 99);
+        index.setHash(1, 7);
+
+        assertThatIllegalStateException().isThrownBy(() -> index.remove(1)).withMessageContaining("id 1");
+        assertThatIllegalArgumentException().isThrownBy(() -> index.setHash(1 << 29, 99));
     }
 
     @Test

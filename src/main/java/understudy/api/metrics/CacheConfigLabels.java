@@ -27,8 +27,10 @@ final class CacheConfigLabels {
         labels.put("enable_prefix_caching", kvCache.enablePrefixCaching() ? "True" : "False");
         labels.put("prefix_caching_hash_algo", hashAlgorithm);
         if (kvCache.stateBlockSize() > 0) {
-            labels.put("mamba_block_size", String.valueOf(kvCache.stateBlockSize()));
-            labels.put("mamba_cache_mode", kvCache.enablePrefixCaching() ? "align" : "none");
+            // A state that is not cached is for as many tokens as a sequence may have.
+            boolean caches = kvCache.enablePrefixCaching();
+            labels.put("mamba_block_size", String.valueOf(caches ? kvCache.stateBlockSize() : kvCache.maxModelLen()));
+            labels.put("mamba_cache_mode", caches ? "align" : "none");
         }
         labels.put("kv_cache_size_tokens", String.valueOf(kvCache.maxTokens()));
         return labels.values().toArray(String[]::new);

@@ -13,7 +13,7 @@ final class SglangExecution {
     private static final int MAX_BATCH_SIZE = 1_000_000;
     private static final double NANOS_PER_MICRO = 1e3;
 
-    /** Experts of the only model whose shared expert SGLang fuses with the others, DeepSeek V3. */
+    /** Experts of the models with latent attention whose shared expert SGLang fuses with the others: DeepSeek V3 and GLM-5. */
     private static final int FUSED_EXPERTS = 256;
 
     private SglangExecution() {}
@@ -29,6 +29,7 @@ final class SglangExecution {
                 !sglang.bool("disable-overlap-schedule"),
                 !sglang.bool("disable-shared-experts-fusion")
                         && llm != null
+                        && llm.attention().latent() != null
                         && llm.feedForward().numExperts() == FUSED_EXPERTS);
     }
 

@@ -196,7 +196,7 @@ public final class CellScenario {
             return new KvCacheFormat("fp8", "the checkpoints of quantised Llamas bring scales for it");
         }
         if (StartCommand.of(engineKind(), setup).stream().anyMatch(StartCommand::hasFp8Kv)) {
-            return new KvCacheFormat("fp8", "public runs of it on such GPUs have it");
+            return new KvCacheFormat("fp8", "public runs of this model on such GPUs have it");
         }
         return new KvCacheFormat(ofScenario, "as in the scenario");
     }

@@ -8,7 +8,8 @@ import understudy.settings.Hocon;
 import understudy.settings.Section;
 
 /**
- * Start command of a server of public measurements ({@code start-commands.conf}), which rows do not tell.
+ * Start command of a server of public measurements ({@code start-commands.conf}), which the rows of measurements do not
+ * give.
  *
  * @param engine kind of its engine
  * @param models how the short names of its models begin, in lower case

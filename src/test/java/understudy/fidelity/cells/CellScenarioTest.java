@@ -53,6 +53,7 @@ final class CellScenarioTest {
         "h200_sxm, deepseek-ai/DeepSeek-R1, 32768, 0.82, true, auto, auto, auto",
         "h200_sxm, Qwen/Qwen3.5-397B-A17B, 16384, 0.8, true, fp8, bfloat16, fp8-block",
         "h200_sxm, zhipuai/GLM-5, auto, 0.85, false, auto, auto, auto",
+        "a100_sxm, deepseek-ai/DeepSeek-R1, auto, auto, false, auto, auto, auto",
         "b200_sxm, deepseek-ai/DeepSeek-R1, 32768, 0.82, true, fp8, auto, auto",
         "b200_sxm, Qwen/Qwen3.5-397B-A17B, 32768, 0.82, true, fp8, float32, fp8-block",
         "b200_sxm, zai-org/GLM-5-FP8, 32768, 0.85, true, fp8, auto, auto"
