@@ -23,7 +23,6 @@ public final class EngineSizes {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_BLOCK_SIZE = 4096;
     private static final String GROUPS = "groups";
-    private static final String CHUNKED_PREFILL = "enable-chunked-prefill";
     private static final String FULL_HIT = "full-hit";
     private static final String DISABLE_HYBRID = "disable-hybrid-kv-cache-manager";
     private static final String RETENTION = "prefix-cache-retention-interval";
@@ -74,14 +73,13 @@ public final class EngineSizes {
         this.hardware = hardware;
         this.prefixUnit = prefixUnit;
         blockSize = hardware.blockSize(kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE));
-        chunksPrefills = engine.bool(CHUNKED_PREFILL);
+        chunksPrefills = engine.bool("enable-chunked-prefill");
         mode = mode(engine);
         givenSeqs = engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS);
         givenBatchedTokens = engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
         givenModelLen = engine.numberOrAuto(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
         givenBlocks = kvCache.numberOrAuto(NUM_GPU_BLOCKS, prefixUnit.minBlocks(), MAX_BLOCKS);
         groups = readGroups(hasConnector);
-        requireChunks();
     }
 
     private List<KvGroup> readGroups(boolean hasConnector) {
@@ -121,16 +119,6 @@ public final class EngineSizes {
                         + (hasConnector
                                 ? "go without kv-cache.tiers, groups with roles and kv-connector here"
                                 : "need engine.kind = vllm"));
-    }
-
-    /** As in vLLM ({@code MambaModelConfig}). */
-    private void requireChunks() {
-        if (hasStates() && !chunksPrefills && MemorySettings.cachesPrefixes(kvCache, true)) {
-            throw engine.unusable(
-                    CHUNKED_PREFILL,
-                    "but where states are cached vLLM says \"Chunked prefill is required for mamba cache mode 'align'.\";"
-                            + " set kv-cache.enable-prefix-caching = false, or leave it true");
-        }
     }
 
     private KvGroup group(Section entry) {

@@ -202,8 +202,7 @@ final class DeploymentTest {
                 "engine.disable-hybrid-kv-cache-manager | true | engine.disable-hybrid-kv-cache-manager is \"true\", but the states"
                         + " of qwen3-next-80b-a3b are KV cache groups, which need the default",
                 "kv-cache.promote-full-blocks | true | kv-cache.promote-full-blocks is \"true\", but the states",
-                "kv-cache.tiers.host.gib | 10 | are KV cache groups, which go without kv-cache.tiers, groups with roles",
-                "engine.enable-chunked-prefill | false | Chunked prefill is required for mamba cache mode 'align'."
+                "kv-cache.tiers.host.gib | 10 | are KV cache groups, which go without kv-cache.tiers, groups with roles"
             })
     void statesWhereTheyCannotBe_areRefused(String key, String value, String problem) {
         var settings = new TreeMap<>(Map.of(
