@@ -33,6 +33,10 @@ final class MetricsFacts {
             flag(findings, "enable-prefix-caching", sample.label("enable_prefix_caching"), where);
             flag(findings, "kv-cache-dtype", sample.label("cache_dtype"), where);
             flag(findings, "kv-offloading-size", sample.label("kv_offloading_size"), where);
+            // The label has a format for models without states, too, to which it means nothing.
+            if (isSaid(sample.label("mamba_block_size"))) {
+                flag(findings, "mamba-ssm-cache-dtype", sample.label("mamba_ssm_cache_dtype"), where);
+            }
         });
         String running = "vllm:num_requests_running";
         long numEngines = page.all(running)
@@ -83,13 +87,17 @@ final class MetricsFacts {
     }
 
     private static void put(Findings findings, Fact fact, String value, String where) {
-        if (!value.isEmpty() && !value.equals(NONE)) {
+        if (isSaid(value)) {
             findings.putSmallest(fact, value, where);
         }
     }
 
+    private static boolean isSaid(String value) {
+        return !value.isEmpty() && !value.equals(NONE);
+    }
+
     private static void flag(Findings findings, String flag, String value, String where) {
-        if (!value.isEmpty() && !value.equals(NONE)) {
+        if (isSaid(value)) {
             findings.putFlag(
                     flag,
                     value.equals("True") || value.equals("False") ? value.toLowerCase(Locale.ROOT) : value,

@@ -91,6 +91,11 @@ public interface EngineSpec {
         return OptionalDouble.empty();
     }
 
+    /** Returns the format of the states of linear attention, in vLLM's words; {@code auto} if it is that of all else. */
+    default String stateDtype() {
+        return "auto";
+    }
+
     /** Returns the values of settings that a scenario may leave open, by their keys. */
     default Map<String, Object> resolved() {
         var values = new LinkedHashMap<String, Object>();

@@ -15,6 +15,7 @@ import understudy.settings.Section;
 /** The section {@code kv-cache} of engines whose memory is made of blocks, and what {@code engine} says of it. */
 public final class MemorySettings {
     private static final String PREFIX_CACHING = "enable-prefix-caching";
+    private static final String STATE_DTYPE = "mamba-ssm-cache-dtype";
 
     private MemorySettings() {}
 
@@ -24,6 +25,14 @@ public final class MemorySettings {
         OFF,
         BLOCKS,
         PROMPT
+    }
+
+    /** Format of the states of linear attention, in vLLM's and SGLang's words. */
+    public enum StateDtype {
+        AUTO,
+        FLOAT32,
+        FLOAT16,
+        BFLOAT16
     }
 
     private enum HashAlgorithm {
@@ -68,6 +77,23 @@ public final class MemorySettings {
             case "except-mamba" -> !hasStates;
             default -> throw kvCache.unusable(PREFIX_CACHING, "must be true, false or except-mamba");
         };
+    }
+
+    /** Reads the format of states that is asked for. */
+    public static StateDtype stateDtype(Section kvCache) {
+        return kvCache.choice(STATE_DTYPE, StateDtype.class);
+    }
+
+    /**
+     * Reads the format of states as {@code CacheConfig.mamba_ssm_cache_dtype} of vLLM has it: as it is asked for, else {@code
+     * float32} where the model's file says so, and {@code auto} where states have the format of all else.
+     */
+    public static String stateDtype(Section kvCache, Hardware hardware) {
+        var asked = stateDtype(kvCache);
+        var model = hardware.model();
+        var linear = model == null ? null : model.linearAttention();
+        boolean isFloat = asked == StateDtype.AUTO && linear != null && linear.bytesPerStateElement() == Float.BYTES;
+        return Section.nameOf(isFloat ? StateDtype.FLOAT32 : asked);
     }
 
     /**

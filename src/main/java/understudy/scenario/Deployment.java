@@ -7,6 +7,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineSpec;
 import understudy.engine.Hardware;
+import understudy.engine.MemorySettings;
+import understudy.engine.MemorySettings.StateDtype;
 import understudy.kvcache.KvGroup;
 import understudy.latency.GpuSpec;
 import understudy.latency.LlmSpec;
@@ -37,7 +39,6 @@ public record Deployment(
     private static final int MAX_PARALLEL_SIZE = 1024;
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
     private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
-    private static final String STATE_DTYPE = "mamba-ssm-cache-dtype";
 
     /** Tokens of which an attention kernel's blocks are multiples. */
     private static final int KERNEL_BLOCK = 16;
@@ -68,13 +69,6 @@ public record Deployment(
         FP8,
         FP8_E4M3,
         FP8_E5M2
-    }
-
-    private enum StateDtype {
-        AUTO,
-        FLOAT32,
-        FLOAT16,
-        BFLOAT16
     }
 
     /** Reads the hardware from both sections. */
@@ -154,7 +148,7 @@ public record Deployment(
     /** A model says in which format it keeps states, unless the server is told otherwise. */
     private static LlmFile withStateDtype(LlmFile file, Section kvCache) {
         var linear = file.spec().linearAttention();
-        var dtype = kvCache.choice(STATE_DTYPE, StateDtype.class);
+        var dtype = MemorySettings.stateDtype(kvCache);
         return linear == null || dtype == StateDtype.AUTO
                 ? file
                 : file.withSpec(file.spec()

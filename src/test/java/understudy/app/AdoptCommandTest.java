@@ -310,6 +310,31 @@ final class AdoptCommandTest {
         }
     }
 
+    /** A server says of itself in which format it keeps states; of one whose model has none that is passed over. */
+    @ParameterizedTest
+    @CsvSource({
+        "vllm, qwen3-next-80b-a3b, float32, float32",
+        "vllm, qwen3-next-80b-a3b, auto, ''",
+        "vllm, qwen3-32b, float32, ''"
+    })
+    void formatOfStates_comesBack(String kind, String llm, String asked, String found) throws IOException {
+        String settings = """
+                clock.speed = 1
+                latency { llm = %s, gpu = h200, tensor-parallel-size = 2 }
+                engine.kind = %s
+                kv-cache.mamba-ssm-cache-dtype = %s
+                """.formatted(llm, kind, asked);
+        try (var cluster = EmulatedCluster.serve(settings)) {
+            adopted(served(cluster));
+
+            String twin = Files.readString(directory.resolve("twin.conf")).replaceAll(" +#.*", "");
+            var format = twin.lines()
+                    .filter(line -> line.contains("mamba-ssm-cache-dtype"))
+                    .map(line -> line.replaceFirst(".*= *", ""));
+            assertThat(String.join(",", format.toList())).isEqualTo(found);
+        }
+    }
+
     /** Without --enable-metrics its page has no series of the engine. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

@@ -30,6 +30,7 @@ final class CacheConfigLabels {
             // A state that is not cached is for as many tokens as a sequence may have.
             boolean caches = kvCache.enablePrefixCaching();
             labels.put("mamba_block_size", String.valueOf(caches ? kvCache.stateBlockSize() : kvCache.maxModelLen()));
+            labels.put("mamba_ssm_cache_dtype", spec.stateDtype());
             labels.put("mamba_cache_mode", caches ? "align" : "none");
         }
         labels.put("kv_cache_size_tokens", String.valueOf(kvCache.maxTokens()));
@@ -56,7 +57,7 @@ final class CacheConfigLabels {
         labels.put("mamba_cache_dtype", "auto");
         labels.put("mamba_cache_mode", "none");
         labels.put("mamba_page_size_padded", NONE);
-        labels.put("mamba_ssm_cache_dtype", "float32");
+        labels.put("mamba_ssm_cache_dtype", "auto");
         labels.put("num_cpu_blocks", NONE);
         labels.put("num_gpu_blocks", NONE);
         labels.put("num_gpu_blocks_override", NONE);

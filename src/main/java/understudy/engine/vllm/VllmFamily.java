@@ -53,7 +53,14 @@ public final class VllmFamily implements EngineFamily {
         requireReservation(engine, scheduler, memory);
         var limits = MemorySettings.limits(
                 engine, kvCache, memory, speculation.config().maxTokensBeyondEnd());
-        return new VllmSpec(scheduler, limits, memory, speculation, lora, sizes.room());
+        return new VllmSpec(
+                scheduler,
+                limits,
+                memory,
+                speculation,
+                lora,
+                sizes.room(),
+                MemorySettings.stateDtype(kvCache, hardware));
     }
 
     @Override

@@ -28,6 +28,7 @@ import understudy.latency.LatencyModel;
  * @param speculation drafts that its device makes
  * @param lora adapters, and what they take
  * @param room of its KV blocks
+ * @param stateDtype format of the states of linear attention
  */
 public record VllmSpec(
         SchedulerConfig scheduler,
@@ -35,12 +36,13 @@ public record VllmSpec(
         BlockCacheSpec kvCache,
         SpeculationSettings speculation,
         LoraSettings lora,
-        KvRoom room)
+        KvRoom room,
+        String stateDtype)
         implements EngineSpec {
 
     /** Creates an engine whose device is not known. */
     public VllmSpec(SchedulerConfig scheduler, RequestLimits limits, BlockCacheSpec kvCache) {
-        this(scheduler, limits, kvCache, SpeculationSettings.NONE, LoraSettings.NONE, KvRoom.GIVEN);
+        this(scheduler, limits, kvCache, SpeculationSettings.NONE, LoraSettings.NONE, KvRoom.GIVEN, "auto");
     }
 
     @Override
@@ -73,7 +75,8 @@ public record VllmSpec(
     @Override
     public VllmSpec withConnector(@Nullable ConnectorSpec connector) {
         if (kvCache instanceof ContentConfig content) {
-            return new VllmSpec(scheduler, limits, content.withConnector(connector), speculation, lora, room);
+            return new VllmSpec(
+                    scheduler, limits, content.withConnector(connector), speculation, lora, room, stateDtype);
         }
         return (VllmSpec) EngineSpec.super.withConnector(connector);
     }

@@ -41,6 +41,23 @@ final class CacheConfigLabelsTest {
         assertThat(label("mamba_cache_mode", settings)).isEqualTo(mode);
     }
 
+    /** As asked for, else as the model's file has it: only Qwen3.5's names a format, which is float32. */
+    @ParameterizedTest
+    @CsvSource({
+        "qwen3-next-80b-a3b, auto, auto",
+        "qwen3-next-80b-a3b, float32, float32",
+        "qwen3-next-80b-a3b, float16, float16",
+        "qwen3.5-397b-a17b, auto, float32",
+        "qwen3.5-397b-a17b, bfloat16, bfloat16",
+        "qwen3-32b, auto, auto"
+    })
+    void formatOfStates_isSaid(String llm, String asked, String said) {
+        String settings = "latency { llm = " + llm + ", gpu = b200, tensor-parallel-size = 8 }"
+                + ", kv-cache.mamba-ssm-cache-dtype = " + asked;
+
+        assertThat(label("mamba_ssm_cache_dtype", settings)).isEqualTo(said);
+    }
+
     private static String label(String name, String settings) {
         var engine = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)))
                 .engine();
