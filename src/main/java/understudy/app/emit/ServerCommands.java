@@ -8,8 +8,10 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import understudy.engine.MemorySettings;
 import understudy.engine.version.EngineVersions;
 import understudy.routing.Role;
+import understudy.scenario.ReplicaGroup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.scenario.SpecFiles;
@@ -28,6 +30,7 @@ public record ServerCommands(List<ServerProgram> programs) {
     private static final String VERSION = "engine.version";
     private static final String LLM = "latency.llm";
     private static final String GPU = "latency.gpu";
+    private static final String PREFIX_CACHING = "kv-cache.enable-prefix-caching";
     private static final String CONNECTOR = "kv-cache.transfer.kv-connector";
     private static final Pattern PUBLISHED = Pattern.compile("config\\.json of (?<name>[\\w.-]+/[\\w.-]+).*");
     private static final List<String> QUANTIZED = List.of("int4", "nvfp4", "mxfp4");
@@ -38,37 +41,57 @@ public record ServerCommands(List<ServerProgram> programs) {
      * @throws ScenarioException if the scenario is wrong, its engine has no server, or a setting cannot be said
      */
     public List<ServerCommand> of(Section root) {
-        Scenario.read(root);
-        var groups = root.section("cluster").sections("groups");
-        if (groups.isEmpty()) {
+        var groups = Scenario.read(root).groups();
+        var entries = root.section("cluster").sections("groups");
+        if (entries.isEmpty()) {
             String kind = root.section("engine").text("kind");
             return List.of(command(
-                    kind, root, root.section("cluster").wholeNumber("replicas", 1, Integer.MAX_VALUE), Role.BOTH));
+                    kind,
+                    root,
+                    root.section("cluster").wholeNumber("replicas", 1, Integer.MAX_VALUE),
+                    Role.BOTH,
+                    hasStates(groups.get(0))));
         }
         var commands = new ArrayList<ServerCommand>();
-        for (var entry : groups) {
-            var group = entry.withFallback(USUAL);
-            var merged = entry;
+        for (int i = 0; i < entries.size(); i++) {
+            var merged = entries.get(i);
+            var group = merged.withFallback(USUAL);
             for (String section : SECTIONS) {
                 merged = merged.withFallback(root.only(section));
             }
             int numReplicas = group.wholeNumber("replicas", 0, Integer.MAX_VALUE);
             if (numReplicas > 0) {
-                commands.add(command(group.text("name"), merged, numReplicas, group.choice("role", Role.class)));
+                commands.add(command(
+                        group.text("name"),
+                        merged,
+                        numReplicas,
+                        group.choice("role", Role.class),
+                        hasStates(groups.get(i))));
             }
         }
         return commands;
     }
 
-    private ServerCommand command(String name, Section group, int numReplicas, Role role) {
+    private static boolean hasStates(ReplicaGroup group) {
+        var model = group.deployment().model();
+        return model != null && model.linearAttention() != null;
+    }
+
+    private ServerCommand command(String name, Section group, int numReplicas, Role role, boolean hasStates) {
         var program = program(group.section("engine"));
         var wanted = values(group, program);
+        // What it comes to for this model: flags have no third value.
+        wanted.put(PREFIX_CACHING, String.valueOf(MemorySettings.cachesPrefixes(group.section("kv-cache"), hasStates)));
         if (role != Role.BOTH) {
             wanted.put(CONNECTOR, program.connector());
         }
         String model = model(wanted.getOrDefault(LLM, ""));
         var ofVersion = version(wanted);
         var changed = differences(wanted, values(program.read(program.naming(model), ofVersion), program));
+        if (hasStates) {
+            // Releases of vLLM have different defaults for such models, and an image may be of any.
+            changed.put(PREFIX_CACHING, wanted.getOrDefault(PREFIX_CACHING, ""));
+        }
         changed.put(VERSION, wanted.getOrDefault(VERSION, EngineVersions.RECORDED));
         var flags = program.flags(changed, role);
         var environment = program.environment(changed);

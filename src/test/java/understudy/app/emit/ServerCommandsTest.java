@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -103,6 +104,53 @@ final class ServerCommandsTest {
         }
 
         assertThat(only(settings).flags()).contains(flag);
+    }
+
+    /**
+     * Models with states have no prefix cache by default before vLLM 0.28, and have one from then on; the flag makes all the
+     * same. Other models always have one; the flag only says so where the default is said by kind of model.
+     */
+    @ParameterizedTest
+    @CsvSource(nullValues = "-", textBlock = """
+                    qwen3-next-80b-a3b, 0.27,     -,            --no-enable-prefix-caching
+                    qwen3-next-80b-a3b, 0.27,     true,         --enable-prefix-caching
+                    qwen3-next-80b-a3b, recorded, -,            --enable-prefix-caching
+                    qwen3-next-80b-a3b, recorded, false,        --no-enable-prefix-caching
+                    qwen3-next-80b-a3b, recorded, except-mamba, --no-enable-prefix-caching
+                    qwen3-next-80b-a3b, 0.28,     -,            --enable-prefix-caching
+                    qwen3-next-80b-a3b, 0.30,     except-mamba, --no-enable-prefix-caching
+                    qwen3-32b,          0.27,     -,            --enable-prefix-caching
+                    qwen3-32b,          recorded, -,            -
+                    qwen3-32b,          recorded, except-mamba, -
+                    qwen3-32b,          0.30,     false,        --no-enable-prefix-caching
+                    """)
+    void prefixCaching_isThatOfTheScenario_inEachVersion(
+            String llm, String version, @Nullable String caches, @Nullable String flag) {
+        var settings = new LinkedHashMap<>(Map.of(
+                "latency.llm",
+                llm,
+                "latency.gpu",
+                "h200",
+                "latency.tensor-parallel-size",
+                "2",
+                "engine.version",
+                version));
+        if (caches != null) {
+            settings.put("kv-cache.enable-prefix-caching", caches);
+        }
+
+        var command = only(settings);
+
+        var expected = new ArrayList<String>();
+        if (flag != null) {
+            expected.add(flag);
+        }
+        assertThat(command.flags())
+                .filteredOn(word -> word.contains("prefix-caching"))
+                .containsExactlyElementsOf(expected);
+        assertThat(command.emulated()).doesNotContainKey("UNDERSTUDY_KV_CACHE_ENABLE_PREFIX_CACHING");
+        assertThat(readBack(command).engine().kvCache().enablePrefixCaching())
+                .isEqualTo(!"--no-enable-prefix-caching".equals(flag));
     }
 
     @ParameterizedTest
