@@ -310,12 +310,18 @@ final class AdoptCommandTest {
         }
     }
 
-    /** A server says of itself in which format it keeps states; of one whose model has none that is passed over. */
+    /**
+     * A server says of itself in which format it keeps states; of one whose model has none that is passed over. SGLang has no
+     * auto.
+     */
     @ParameterizedTest
     @CsvSource({
         "vllm, qwen3-next-80b-a3b, float32, float32",
         "vllm, qwen3-next-80b-a3b, auto, ''",
-        "vllm, qwen3-32b, float32, ''"
+        "vllm, qwen3-32b, float32, ''",
+        "sglang, qwen3-next-80b-a3b, float16, float16",
+        "sglang, qwen3-next-80b-a3b, auto, bfloat16",
+        "sglang, qwen3-32b, float16, ''"
     })
     void formatOfStates_comesBack(String kind, String llm, String asked, String found) throws IOException {
         String settings = """

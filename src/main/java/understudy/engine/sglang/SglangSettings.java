@@ -213,6 +213,7 @@ final class SglangSettings {
                 .drafts(drafts(verification))
                 .draftsNanos(verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"))
                 .memFractionStatic(share)
+                .mambaSsmDtype(mambaSsmDtype())
                 .numRanks(numRanks)
                 .loraModules(loraPaths())
                 .decoding(decoding(use, maxTotalTokens))
@@ -299,6 +300,12 @@ final class SglangSettings {
 
     private boolean isCacheOff() {
         return own.bool(NO_RADIX) || !MemorySettings.cachesPrefixes(kvCache, false);
+    }
+
+    /** A model whose file names no format keeps states as all else; SGLang itself would take float32. */
+    private @Nullable String mambaSsmDtype() {
+        String dtype = MemorySettings.stateDtype(kvCache, hardware);
+        return !hasStates() ? null : dtype.equals("auto") ? "bfloat16" : dtype;
     }
 
     private boolean hasStates() {

@@ -35,6 +35,7 @@ import understudy.settings.Section;
  * @param drafts which drafts are accepted, or null without speculation
  * @param draftsNanos how long the drafts of a step take
  * @param memFractionStatic share of the memory for weights and KV
+ * @param mambaSsmDtype format of the states of linear attention, or null if the model has none
  * @param numRanks replicas that step together, with DP attention; 1 without
  * @param loraModules paths by name of the adapters that a server has from its start
  * @param decoding settings for the role in which it answers only
@@ -49,6 +50,7 @@ public record SglangSpec(
         SyntheticDrafts.@Nullable Spec drafts,
         double draftsNanos,
         double memFractionStatic,
+        @Nullable String mambaSsmDtype,
         int numRanks,
         Map<String, String> loraModules,
         Decoding decoding,
@@ -191,6 +193,9 @@ public record SglangSpec(
         cache.put("max_total_num_tokens", config.memory().maxTotalTokens());
         cache.put("radix_eviction_policy", Section.nameOf(config.memory().evictionPolicy()));
         cache.put("disable_radix_cache", config.memory().disableRadixCache());
+        if (mambaSsmDtype != null) {
+            cache.put("mamba_ssm_dtype", mambaSsmDtype);
+        }
         return sections;
     }
 }
