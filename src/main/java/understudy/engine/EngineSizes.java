@@ -105,7 +105,15 @@ public final class EngineSizes {
         if (givenBlocks.isEmpty()) {
             throw kvCache.unusable(GROUPS, "with which kv-cache.num-gpu-blocks must be given");
         }
-        return entries.stream().map(this::group).toList();
+        var given = entries.stream().map(this::group).toList();
+        if (KvGroups.commonBlockSize(given) > MAX_TOKENS) {
+            throw kvCache.unusable(
+                    GROUPS,
+                    "whose block sizes must have a common multiple of at most " + MAX_TOKENS
+                            + " tokens, at which all can end a prompt; they are "
+                            + given.stream().map(KvGroup::blockSize).distinct().toList());
+        }
+        return given;
     }
 
     /** Says what is in the way of groups that a model cannot do without. */

@@ -25,11 +25,25 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
             throw new IllegalArgumentException("groups " + groups + ", retention interval " + retentionInterval
                     + ", tokens in flight " + maxTokensInFlight + ", per chunk " + maxTokensPerChunk);
         }
+        if (commonBlockSize(groups) > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("groups " + groups + ": too many tokens fill whole blocks of all");
+        }
     }
 
     /** Returns the smallest number of tokens that fills whole blocks of all groups ({@code scheduler_block_size}). */
     public int blockSize() {
-        return groups.stream().mapToInt(KvGroup::blockSize).reduce(1, (a, b) -> a / gcd(a, b) * b);
+        return (int) commonBlockSize(groups);
+    }
+
+    /** Returns the same of groups that may have none that fits into an int; then a number that does not, either. */
+    public static long commonBlockSize(List<KvGroup> groups) {
+        long common = 1;
+        for (var group : groups) {
+            if (common <= Integer.MAX_VALUE) {
+                common = common / gcd((int) common, group.blockSize()) * group.blockSize();
+            }
+        }
+        return common;
     }
 
     /** Returns the largest number of tokens of which all blocks are multiples ({@code hash_block_size}). */
@@ -84,34 +98,11 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
     }
 
     /**
-     * Returns how many of {@code numTokens} tokens to compute, so that a prompt is cut where its state can be cached
-     * (vLLM {@code _mamba_block_aligned_split}); all of them unless there are states.
+     * Returns where a prompt is cut, so that its state can be cached there; nowhere unless there are states.
      *
-     * @param from tokens computed before
-     * @param numKnown tokens known, of which the prompt has {@code numPrompt}
-     * @param junction token at which a cached prefix ended for some groups only, or 0
      * @param dropsLastHit whether a hit loses its last block
      */
-    public int cut(int numTokens, int from, int numPrompt, int numKnown, int junction, boolean dropsLastHit) {
-        int stop = Math.max(numPrompt, numKnown - 1);
-        if (stateBlockSize() == 0 || from >= stop || numTokens <= 0) {
-            return numTokens;
-        }
-        int unit = blockSize();
-        int end = from + numTokens;
-        int aligned = end / unit * unit;
-        if (end < stop && (aligned > from || unit <= maxTokensPerChunk)) {
-            end = aligned;
-        }
-        int lastWhole = numKnown / unit * unit - (dropsLastHit ? unit : 0);
-        int cut = nearest(end, from, from % unit == 0 ? 0 : (from / unit + 1) * unit);
-        cut = nearest(cut, from, lastWhole);
-        boolean hasJunction = from < junction && junction < end;
-        cut = nearest(cut, from, hasJunction ? from + (junction - from) / unit * unit : 0);
-        return Math.max(0, cut - from);
-    }
-
-    private static int nearest(int end, int from, int stop) {
-        return from < stop && stop < end ? stop : end;
+    public PromptCuts cuts(boolean dropsLastHit) {
+        return stateBlockSize() == 0 ? PromptCuts.NONE : new PromptCuts(blockSize(), maxTokensPerChunk, dropsLastHit);
     }
 }

@@ -52,9 +52,20 @@ final class KvGroupsTest {
     void promptIsCut_whereAStateCanBeCached(int numTokens, int from, int junction, int expected) {
         var groups = groups(full(4), new KvGroup(Kind.MAMBA, 4, 0));
 
-        assertThat(groups.cut(numTokens, from, 22, 22, junction, false)).isEqualTo(expected);
-        assertThat(groups(full(4)).cut(numTokens, from, 22, 22, junction, false))
+        assertThat(groups.cuts(false).cut(numTokens, from, 22, 22, junction)).isEqualTo(expected);
+        assertThat(groups(full(4)).cuts(false).cut(numTokens, from, 22, 22, junction))
                 .isEqualTo(numTokens);
+    }
+
+    /**
+     * 65,536 and 65,535 are neighbours, so their least common multiple is their product, 4,294,901,760: in an int it would be
+     * -65,536. That of 65,536 and 32,767 is 2,147,418,112, which fits.
+     */
+    @Test
+    void commonMultipleThatNoIntHolds_isRefused() {
+        assertThat(groups(full(65_536), window(32_767, 8)).blockSize()).isEqualTo(2_147_418_112);
+        assertThatThrownBy(() -> groups(full(65_536), window(65_535, 8), full(7)))
+                .hasMessageEndingWith("too many tokens fill whole blocks of all");
     }
 
     @Test

@@ -122,6 +122,19 @@ final class KvGroupSettingsTest {
                 .hasMessageContaining("unknown key kv-cache.groups.0.window");
     }
 
+    /** 4093 is prime: with 4096, a power of two, and 7 it has 4093 x 4096 x 7 = 117,354,496 in common. */
+    @Test
+    void blocksThatNeverEndTogether_areRefused() {
+        assertThatThrownBy(() -> read(with(
+                        "kv-cache.groups",
+                        "[{ block-size = 4096 }, { block-size = 4093 }, { block-size = 7 }, { block-size = 7 }]")))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("kv-cache.groups is ")
+                .hasMessageEndingWith(
+                        "whose block sizes must have a common multiple of at most 100000000 tokens, at which"
+                                + " all can end a prompt; they are [4096, 4093, 7]");
+    }
+
     private static Map<String, String> with(String key, String value) {
         var settings = new TreeMap<>(Map.of("kv-cache.groups", WINDOW_AND_FULL, "kv-cache.num-gpu-blocks", "20000"));
         settings.put(key, value);

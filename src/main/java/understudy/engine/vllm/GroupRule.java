@@ -1,17 +1,18 @@
 package understudy.engine.vllm;
 
 import understudy.kvcache.Admission;
+import understudy.kvcache.PromptCuts;
 import understudy.kvcache.hybrid.HybridConfig;
 
 /** Chunks of a prompt whose layers need different parts of it: they end where all groups can keep what they cache. */
 final class GroupRule implements StepRule {
-    private final HybridConfig kvCache;
+    private final PromptCuts cuts;
 
     /** Leading tokens that were cached for some layers only, at the last lookup; 0 for none. */
     private final Column numJunctionTokens = new Column();
 
     GroupRule(HybridConfig kvCache) {
-        this.kvCache = kvCache;
+        cuts = kvCache.cuts();
     }
 
     @Override
@@ -21,7 +22,7 @@ final class GroupRule implements StepRule {
 
     @Override
     public int limit(VllmRequest running, int numTokens, long step) {
-        return kvCache.cut(numTokens, running.numComputedTokens, running.numPromptTokens(), running.numTokens(), (int)
+        return cuts.cut(numTokens, running.numComputedTokens, running.numPromptTokens(), running.numTokens(), (int)
                 numJunctionTokens.get(running));
     }
 

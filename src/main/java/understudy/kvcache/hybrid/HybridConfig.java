@@ -4,6 +4,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.kvcache.KvBlocks;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvGroups;
+import understudy.kvcache.PromptCuts;
 import understudy.kvcache.content.PoolConfig;
 import understudy.kvcache.eviction.FreeBlocks;
 
@@ -41,18 +42,9 @@ public record HybridConfig(
         return true;
     }
 
-    /**
-     * Returns how many of {@code numTokens} tokens to compute: as the groups cut them, but all where no state is cached
-     * (vLLM {@code need_mamba_block_aligned_split}).
-     *
-     * @param from tokens computed before
-     * @param numKnown tokens known, of which the prompt has {@code numPrompt}
-     * @param junction token at which a cached prefix ended for some groups only, or 0
-     */
-    public int cut(int numTokens, int from, int numPrompt, int numKnown, int junction) {
-        return enablePrefixCaching()
-                ? groups.cut(numTokens, from, numPrompt, numKnown, junction, dropsLastHit)
-                : numTokens;
+    /** Returns where prompts are cut: nowhere if no state is cached (vLLM {@code need_mamba_block_aligned_split}). */
+    public PromptCuts cuts() {
+        return enablePrefixCaching() ? groups.cuts(dropsLastHit) : PromptCuts.NONE;
     }
 
     @Override

@@ -8,6 +8,7 @@ import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PromptCuts;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.ExternalMatch;
@@ -24,6 +25,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
     private final List<GroupManager> groups;
     private final GroupLookup lookup;
     private final GroupKeys keys;
+    private final PromptCuts cuts;
     private final int alignment;
 
     /** Creates an empty cache. */
@@ -38,6 +40,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
         groups = IntStream.range(0, settings.groups().size())
                 .mapToObj(i -> GroupManager.create(i, config, settings, pool, keys))
                 .toList();
+        cuts = config.cuts();
         lookup = new GroupLookup(groups, config.dropsLastHit());
         alignment = groups.size() == 1 ? 1 : settings.blockSize();
     }
@@ -67,7 +70,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
     }
 
     private int cut(AdmissionRequest request, HybridSequence sequence, int from) {
-        return config.cut(
+        return cuts.cut(
                 request.tokensNow(from),
                 from,
                 sequence.numPromptTokens(),
