@@ -225,9 +225,9 @@ public final class HashIndex {
 
     private void placeAll(int numSlots) {
         slots = new int[numSlots];
-        for (int id = 0; id < hashes.length; id++) {
-            if (isFindable(id)) {
-                place(id);
+        for (int i = 0; i < findable.length; i++) {
+            for (long bits = findable[i]; bits != 0; bits &= bits - 1) {
+                place(i * Long.SIZE + Long.numberOfTrailingZeros(bits));
             }
         }
     }
