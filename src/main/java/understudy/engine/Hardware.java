@@ -90,9 +90,10 @@ public interface Hardware {
          *
          * @param size how much KV there is, as it stands in the family's section
          * @param share share of the memory that is for weights and KV, with its section
+         * @param requests how many requests have states that are set aside, with its section; empty where none are
          */
-        public record Keys(String size, String share) {
-            static final Keys VLLM = new Keys(EngineSizes.NUM_GPU_BLOCKS, "kv-cache.gpu-memory-utilization");
+        public record Keys(String size, String share, String requests) {
+            static final Keys VLLM = new Keys(EngineSizes.NUM_GPU_BLOCKS, "kv-cache.gpu-memory-utilization", "");
         }
 
         /** Nothing is set aside: the number of blocks is given. */

@@ -62,6 +62,11 @@ public record KvCapacity(
         return new KvCapacity(share * gpu.memoryGib() * GIB, weightBytes, 0, 0, newStateBytes, bytesPerBlock);
     }
 
+    /** Returns the same GPU without states that have memory of their own. */
+    public KvCapacity withoutStates() {
+        return new KvCapacity(budgetBytes, weightBytes, reserveBytes, loraBytes, 0, bytesPerBlock);
+    }
+
     /** Returns the blocks, 0 if not even the weights fit. */
     public long numGpuBlocks() {
         return (long) Math.max(0, Math.floor(bytesForBlocks() / bytesPerBlock));

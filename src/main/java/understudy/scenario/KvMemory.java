@@ -12,18 +12,28 @@ import understudy.settings.Section;
 record KvMemory(Deployment deployment, KvRoom room) {
     private static final int DEFAULT_BLOCKS = 29_000;
 
+    /** The null block, and one for a request. */
+    private static final int MIN_BLOCKS = 2;
+
     /** Returns the blocks that fit, or the default without model or GPU. */
     int numGpuBlocks(Section section) {
         var capacity = capacity();
-        if (capacity.isPresent() && capacity.get().numGpuBlocks() < 2) {
+        if (capacity.isPresent() && capacity.get().numGpuBlocks() < MIN_BLOCKS) {
             String problem = "but " + model() + " does not fit on " + deployment.gpus() + ": "
                     + capacity.get().reason();
             throw new ModelTooLargeException(
-                    String.valueOf(section.unusable(room.keys().size(), problem).getMessage()),
-                    "raise latency.tensor-parallel-size or " + room.keys().share());
+                    String.valueOf(section.unusable(room.keys().size(), problem).getMessage()), remedy(capacity.get()));
         }
         return capacity.map(known -> (int) Math.min(Integer.MAX_VALUE, known.numGpuBlocks()))
                 .orElse(DEFAULT_BLOCKS);
+    }
+
+    private String remedy(KvCapacity capacity) {
+        String larger = "raise latency.tensor-parallel-size or " + room.keys().share();
+        boolean isForStates = room.stateBytes() > 0 && capacity.withoutStates().numGpuBlocks() >= MIN_BLOCKS;
+        return isForStates
+                ? "lower " + room.keys().requests() + ", for each of which states are set aside, or " + larger
+                : larger;
     }
 
     private String model() {

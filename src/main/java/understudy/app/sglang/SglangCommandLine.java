@@ -34,7 +34,7 @@ public record SglangCommandLine(
     private static final FlagScenario SCENARIOS = new FlagScenario(
             SglangFlags.TABLE,
             SCENARIO,
-            "raise --tp-size or --mem-fraction-static, lower --context-length",
+            "raise --tp-size or --mem-fraction-static, lower --max-running-requests if it has states",
             " (--skip-tokenizer-init goes on without it)");
 
     private static final String TENSOR_PARALLEL = "latency.tensor-parallel-size";

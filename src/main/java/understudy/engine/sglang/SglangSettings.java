@@ -33,7 +33,8 @@ final class SglangSettings {
     /** Tokens per block of the number of blocks that stands for an unknown model or GPU. */
     private static final int UNKNOWN_BLOCK_SIZE = 16;
 
-    private static final KvRoom.Keys KEYS = new KvRoom.Keys("max-total-tokens", "engine.sglang.mem-fraction-static");
+    private static final KvRoom.Keys KEYS = new KvRoom.Keys(
+            "max-total-tokens", "engine.sglang.mem-fraction-static", "engine.sglang.max-running-requests");
 
     /** Share of the memory of a GPU that is not known. */
     private static final double DEFAULT_MEM_FRACTION = 0.88;

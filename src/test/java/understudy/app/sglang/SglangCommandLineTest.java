@@ -274,6 +274,17 @@ final class SglangCommandLineTest {
                 .hasMessageStartingWith(message);
     }
 
+    /** 20,000 states of 23 MiB are more than any GPU has. */
+    @Test
+    void modelThatDoesNotFit_namesFlagsThatHelp() {
+        assertThatThrownBy(() -> of("Qwen/Qwen3.5-397B-A17B --tp 8 --max-running-requests 20000")
+                        .start(Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageEndingWith(
+                        "; raise --tp-size or --mem-fraction-static, lower --max-running-requests if it has"
+                                + " states, or choose a larger GPU by UNDERSTUDY_LATENCY_GPU");
+    }
+
     @Test
     void flagsWithoutEffect_areNamed() {
         assertThat(of("Qwen/Qwen3-8B --attention-backend fa3 --load-balance-method total_tokens --quantization gguf")

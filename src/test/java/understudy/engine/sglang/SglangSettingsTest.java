@@ -322,6 +322,14 @@ final class SglangSettingsTest {
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } | engine.sglang.max-total-tokens is \"auto\", but",
                 "latency { llm = deepseek-v3, gpu = h100-sxm, model = roofline } |"
                         + " raise latency.tensor-parallel-size or engine.sglang.mem-fraction-static",
+                // 2,000 states of 23 MiB are 45 GiB beside weights of 93 GiB of 126; on four GPUs not even the weights
+                // fit.
+                "latency { llm = qwen3.5-397b-a17b, gpu = h200, tensor-parallel-size = 8 },"
+                        + " engine.sglang.max-running-requests = 2000 | ; lower engine.sglang.max-running-requests, for each"
+                        + " of which states are set aside, or raise latency.tensor-parallel-size or"
+                        + " engine.sglang.mem-fraction-static",
+                "latency { llm = qwen3.5-397b-a17b, gpu = h200, tensor-parallel-size = 4 } |"
+                        + " KiB; raise latency.tensor-parallel-size or engine.sglang.mem-fraction-static",
                 "engine.sglang.enable-dp-attention = true | which needs latency.data-parallel-size > 1",
                 "latency { llm = qwen3-30b-a3b, data-parallel-size = 2 }, cluster.replicas = 2,"
                         + " engine.sglang.enable-dp-attention = false | makes ranks of 2 replicas",
