@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.regex.Pattern;
 import understudy.chaos.evidence.Bounds;
 import understudy.chaos.fleet.FleetSettings;
 import understudy.chaos.fleet.Injection;
@@ -28,6 +29,9 @@ public final class ScenarioReader {
     private static final int MAX_WORDS = 4000;
     private static final int MAX_REPLICAS = 16;
     private static final double MAX_NANOS = 120e9;
+
+    /** Place of a mistake in a text that is from no file. */
+    private static final Pattern PLACE = Pattern.compile("^String:[0-9]+: ");
 
     private ScenarioReader() {}
 
@@ -102,7 +106,13 @@ public final class ScenarioReader {
         var settings = new FleetSettings(
                 engines, fleet.has("settings") ? fleet.section("settings").render() : "");
         // The settings of a cluster are read now, so that a mistake shows before anything starts.
-        EmbeddedScenario.of(settings.hocon());
+        try {
+            EmbeddedScenario.of(settings.hocon());
+        } catch (ScenarioException e) {
+            // Its place is in the text that is made of the fleet.
+            String problem = PLACE.matcher(String.valueOf(e.getMessage())).replaceFirst("");
+            throw fleet.problem(fleet.has("settings") ? "settings" : "engines", fleet.path() + ".settings: " + problem);
+        }
         return settings;
     }
 

@@ -3,8 +3,12 @@ package understudy.chaos.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.chaos.fleet.Injection;
@@ -91,6 +95,23 @@ final class ScenarioReaderTest {
         assertThatThrownBy(() -> read(keys))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining(message);
+    }
+
+    /** The settings are part of a larger text that the kit makes; the place is that of the file. */
+    @Test
+    void mistakeInTheSettingsOfAFleet_hasThePlaceInTheFile(@TempDir Path folder) throws IOException {
+        var file = Files.writeString(folder.resolve("own.conf"), """
+                scenarios = [{
+                  name = a
+                  fleet.settings { engine.max-num-seqs = x }
+                }]
+                """);
+
+        assertThatThrownBy(() -> ScenarioReader.file(file))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessage(file
+                        + ":3: scenarios.0.fleet.settings: cluster.groups.0.engine.max-num-seqs is \"x\", must be a"
+                        + " whole number from 1 to 1000000");
     }
 
     @Test
