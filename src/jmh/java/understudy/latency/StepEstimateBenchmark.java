@@ -15,6 +15,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
+import understudy.latency.LlmSpec.QkNorm;
 
 /** What one estimate costs: 256 decodes, and the same beside a prefill chunk. */
 @State(Scope.Benchmark)
@@ -57,10 +58,10 @@ public class StepEstimateBenchmark {
     }
 
     private LlmSpec llm() {
-        var dense = new FeedForward(14336, true, 32, 0, 0, 0, 0, false);
-        var experts = new FeedForward(0, true, 0, 128, 8, 768, 0, false);
-        var attention = new Attention(32, 8, 128, false, false, 0, 0, null);
-        var windows = new Attention(32, 8, 128, false, false, 128, 16, null);
+        var dense = new FeedForward(14336, true, 32, 0, 0, 0, 0, false, false);
+        var experts = new FeedForward(0, true, 0, 128, 8, 768, 0, false, false);
+        var attention = new Attention(32, 8, 128, QkNorm.NONE, false, 0, 0, null);
+        var windows = new Attention(32, 8, 128, QkNorm.NONE, false, 128, 16, null);
         return LlmSpecBuilder.builder()
                 .name(llm)
                 .numLayers(32)

@@ -16,6 +16,7 @@ import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.MoeBackend;
 import understudy.latency.tables.Mxfp4Activations;
 import understudy.latency.tables.Placement;
 import understudy.latency.tables.TableLatency;
@@ -113,7 +114,12 @@ final class ModelsCommand extends ConsoleCommand {
 
     private static String missing(Coverage wanted, GpuFile gpu, LlmSpec llm) {
         var placement = new Placement(
-                llm, gpu.spec(), Parallelism.ofTensors(wanted.tensorParallelSize), 2, Mxfp4Activations.AUTO);
+                llm,
+                gpu.spec(),
+                Parallelism.ofTensors(wanted.tensorParallelSize),
+                2,
+                Mxfp4Activations.AUTO,
+                MoeBackend.AUTO);
         var database = new KernelDatabase(wanted.tables);
         try {
             var latency = new TableLatency(database, gpu.kernelTables(), Map.of(), placement, new HostOverhead(0, 0));

@@ -9,6 +9,7 @@ import java.util.Map;
 import understudy.latency.GpuSpec;
 import understudy.latency.LayerFit;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.report.Tables;
@@ -67,9 +68,10 @@ public final class LayerCalibration {
         int hidden = csv.wholeNumber("n_embd", 1);
         int heads = csv.wholeNumber("n_head", 1);
         var attention = new LlmSpec.Attention(
-                heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), false, false, 0, 0, null);
+                heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), QkNorm.NONE, false, 0, 0, null);
         boolean isGated = csv.text("use_gated_mlp").equalsIgnoreCase("true");
-        var feedForward = new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0, false);
+        var feedForward =
+                new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0, false, false);
         return LlmSpecBuilder.builder()
                 .name(csv.text("model"))
                 .numLayers(1)

@@ -2,11 +2,12 @@ package understudy.latency;
 
 /**
  * Time of a step's exchanges between GPUs: an all-reduce of all activations after attention and after the feed-forward part
- * of each layer among tensor-parallel GPUs; and around the experts of a layer the way of tokens to the other data-parallel
+ * of each layer among tensor-parallel GPUs, and of the sums of squares of norms over all heads; and around the experts of a layer the way of tokens to the other data-parallel
  * ranks, and back.
  */
 public final class ExchangeTime {
     private static final double BYTES = 2;
+    private static final double QK_NORM_BYTES = 2.0 * Float.BYTES;
 
     private final LlmSpec llm;
     private final Parallelism parallelism;
@@ -27,7 +28,8 @@ public final class ExchangeTime {
         if (gpus == 1) {
             return 0;
         }
-        return 2.0 * llm.numLayers() * link.micros(gpus, bytesPerToken * numTokens);
+        double norms = llm.attention().exchangesQkNorm(gpus) ? link.micros(gpus, QK_NORM_BYTES * numTokens) : 0;
+        return 2.0 * llm.numLayers() * link.micros(gpus, bytesPerToken * numTokens) + llm.numAttentionLayers() * norms;
     }
 
     /** Returns the time of carrying a rank's tokens to the experts, and what they return, for the tokens of all ranks. */

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param name for messages
  * @param memoryGib memory as PyTorch reports it, in GiB
  * @param bf16Tflops dense BF16 rate in TFLOP/s
+ * @param fp32Tflops FP32 rate in TFLOP/s without tensor cores, as PyTorch multiplies FP32; 0 if it is not known
  * @param fp8Tflops dense FP8 rate in TFLOP/s, 0 if it has none
  * @param fp4Tflops dense FP4 rate in TFLOP/s, 0 if it has none
  * @param bandwidthGbPerSecond of the memory, in 10^9 B/s
@@ -31,6 +32,7 @@ public record GpuSpec(
         String name,
         double memoryGib,
         double bf16Tflops,
+        double fp32Tflops,
         double fp8Tflops,
         double fp4Tflops,
         double bandwidthGbPerSecond,
@@ -256,7 +258,7 @@ public record GpuSpec(
     /** Returns the operations per microsecond that matrix products reach in a format. */
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {
-            case FP32 -> gemm.compute * flopPerMicro() / 2;
+            case FP32 -> gemm.compute * (fp32Tflops > 0 ? fp32Tflops * FLOP_PER_MICRO_AND_TFLOPS : flopPerMicro() / 2);
             case BF16, INT4, MXFP4, MXFP4_MARLIN -> gemm.compute * flopPerMicro();
             case NVFP4 ->
                 fp4Tflops > 0

@@ -44,12 +44,13 @@ public final class LaunchedKernels {
     public LaunchedKernels(LlmSpec llm, Parallelism parallelism, StepExecution execution) {
         int product = perProduct(llm.weights());
         var latent = llm.attention().latent();
-        int attention = latent == null ? attention(llm, product) : latent(latent, product);
+        int attention = latent == null ? attention(llm, product, parallelism) : latent(latent, product);
         var ffn = llm.feedForward();
         int dense = 2 * product + 1;
         int shared = ffn.sharedExpertSize() == 0 || execution.fusesSharedExperts(llm, parallelism) ? 0 : dense + 1;
         int gate = ffn.gatesSharedExpert() ? 3 : 0;
-        int experts = 1 + SORTING_AND_SUM + 2 * perProduct(llm.expertWeights()) + shared + gate;
+        int router = ffn.routesInFp32() ? 2 : 1;
+        int experts = router + SORTING_AND_SUM + 2 * perProduct(llm.expertWeights()) + shared + gate;
         perStep = 2 * llm.numLayers()
                 + llm.numAttentionLayers() * attention
                 + llm.numLinearLayers() * linear(llm.linearAttention(), product)
@@ -59,9 +60,11 @@ public final class LaunchedKernels {
         perChoice = llm.numAttentionLayers() * (product + 1 + CHOICE);
     }
 
-    private static int attention(LlmSpec llm, int product) {
+    /** A norm over all heads of several GPUs has sums of squares and their exchange before it. */
+    private static int attention(LlmSpec llm, int product, Parallelism parallelism) {
         var attention = llm.attention();
-        return 2 * product + ATTENTION + (attention.hasQkNorm() ? 1 : 0) + (attention.hasOutputGate() ? 1 : 0);
+        int norm = attention.exchangesQkNorm(parallelism.tensorParallelSize()) ? 3 : attention.hasQkNorm() ? 1 : 0;
+        return 2 * product + ATTENTION + norm + (attention.hasOutputGate() ? 1 : 0);
     }
 
     private static int latent(LatentAttention latent, int product) {

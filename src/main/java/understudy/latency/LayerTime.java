@@ -123,7 +123,9 @@ public final class LayerTime {
 
     private Gemm[] routerAndSharedExperts() {
         var ffn = llm.feedForward();
-        var router = unquantized(ffn.numExperts(), llm.hiddenSize());
+        var router = ffn.routesInFp32()
+                ? Gemm.of(gpu, WeightFormat.FP32, ffn.numExperts(), llm.hiddenSize())
+                : unquantized(ffn.numExperts(), llm.hiddenSize());
         if (ffn.sharedExpertSize() == 0) {
             return new Gemm[] {router};
         }
@@ -152,11 +154,13 @@ public final class LayerTime {
         var latent = attention.latent();
         int perAttentionLayer = 1
                 + (attention.hasQkNorm() ? 1 : 0)
+                + (attention.exchangesQkNorm((int) ranks) ? 1 : 0)
                 + (attention.hasOutputGate() ? 1 : 0)
                 + (latent == null ? 0 : 3)
                 + (latent == null || latent.indexer() == null ? 0 : 5);
-        // Choosing the experts of each token.
+        // Choosing the experts of each token, for which a router in FP32 needs a copy of it.
         int perMoeLayer = 1
+                + (llm.feedForward().routesInFp32() ? 1 : 0)
                 + (llm.feedForward().sharedExpertSize() > 0 ? 1 : 0)
                 + (llm.feedForward().gatesSharedExpert() ? 2 : 0);
         return 2 * llm.numLayers()
@@ -178,7 +182,8 @@ public final class LayerTime {
                 + 2 * BYTES * elementsOfAttention() * llm.numAttentionLayers()
                 + bytesOfLinearAttention()
                 + activation * ffn.intermediateSize() * ffn.numDenseLayers()
-                + (activation * ffn.sharedExpertSize() + gated) * llm.numMoeLayers();
+                + (activation * ffn.sharedExpertSize() + gated + ffn.conversionBytes(llm.hiddenSize()))
+                        * llm.numMoeLayers();
     }
 
     /** Elements that are read and written by rotations and norms within attention. */
@@ -195,7 +200,9 @@ public final class LayerTime {
         double rotated = (attention.numHeads() + 2.0 * attention.numKvHeads()) * attention.headDim() / ranks;
         // A gate and what it is for are read, and the product is written.
         double gated = attention.hasOutputGate() ? 1.5 * attention.numHeads() * attention.headDim() / ranks : 0;
-        return rotated * (attention.hasQkNorm() ? 2 : 1) + gated;
+        // The sums of squares are read for by themselves.
+        double summed = attention.exchangesQkNorm((int) ranks) ? 0.5 : 0;
+        return rotated * ((attention.hasQkNorm() ? 2 : 1) + summed) + gated;
     }
 
     /** Everything is taken apart, the convolution reads and writes, the gated norm reads values and gates, and writes. */

@@ -34,13 +34,23 @@ public record LlmSpec(
         WeightFormat expertWeights)
         implements LlmSpecBuilder.With {
 
+    /** Over which of their elements queries and keys are normalized. */
+    public enum QkNorm {
+        /** They are not. */
+        NONE,
+        /** Over those of each head. */
+        PER_HEAD,
+        /** Over those of all heads (MiniMax-M2), for which GPUs that share the heads exchange the sums of squares. */
+        PER_LAYER
+    }
+
     /**
      * Attention with grouped queries.
      *
      * @param numHeads query heads
      * @param numKvHeads key and value heads
      * @param headDim elements per head, which need not be {@code hiddenSize / numHeads}
-     * @param hasQkNorm whether queries and keys are normalized per head
+     * @param qkNorm how queries and keys are normalized
      * @param hasOutputGate whether what heads return is multiplied by a gate, which the query projection makes, too
      * @param window tokens that a token of a sliding-window layer attends to, itself included; 0 without such layers
      * @param numWindowLayers how many layers have the window
@@ -50,14 +60,24 @@ public record LlmSpec(
             int numHeads,
             int numKvHeads,
             int headDim,
-            boolean hasQkNorm,
+            QkNorm qkNorm,
             boolean hasOutputGate,
             int window,
             int numWindowLayers,
             @Nullable LatentAttention latent) {
 
         private Attention withWindowLayers(int count) {
-            return new Attention(numHeads, numKvHeads, headDim, hasQkNorm, hasOutputGate, window, count, latent);
+            return new Attention(numHeads, numKvHeads, headDim, qkNorm, hasOutputGate, window, count, latent);
+        }
+
+        /** Returns whether queries and keys are normalized. */
+        public boolean hasQkNorm() {
+            return qkNorm != QkNorm.NONE;
+        }
+
+        /** Returns whether GPUs that share the heads exchange what each token's norm needs: two sums of squares in FP32. */
+        public boolean exchangesQkNorm(int tensorParallelSize) {
+            return qkNorm == QkNorm.PER_LAYER && tensorParallelSize > 1;
         }
 
         /** Returns what the projection of queries makes for each head: a query, and a gate if there is one. */
@@ -73,7 +93,12 @@ public record LlmSpec(
             }
             double kvHeads = Math.max((double) numKvHeads / tensorParallelSize, 1);
             double inAndOut = (numQueryOutputs() + 1) * headsPerRank + 2 * kvHeads;
-            return inAndOut * headDim * hiddenSize + (hasQkNorm ? 2.0 * headDim : 0);
+            double norms = switch (qkNorm) {
+                case NONE -> 0;
+                case PER_HEAD -> 2;
+                case PER_LAYER -> headsPerRank + kvHeads;
+            };
+            return (inAndOut * hiddenSize + norms) * headDim;
         }
 
         /** Returns the bytes that a token leaves in the cache of one layer on one of several GPUs. */
@@ -228,6 +253,7 @@ public record LlmSpec(
      * @param expertSize inner width of an expert
      * @param sharedExpertSize inner width of all experts together that compute every token, 0 without
      * @param gatesSharedExpert whether what those return is multiplied by a number that the token makes
+     * @param routesInFp32 whether the router has weights in FP32, and computes in it; otherwise in BF16
      */
     public record FeedForward(
             int intermediateSize,
@@ -237,7 +263,8 @@ public record LlmSpec(
             int numExpertsPerToken,
             int expertSize,
             int sharedExpertSize,
-            boolean gatesSharedExpert) {
+            boolean gatesSharedExpert,
+            boolean routesInFp32) {
 
         private FeedForward withDenseLayers(int count) {
             return new FeedForward(
@@ -248,12 +275,18 @@ public record LlmSpec(
                     numExpertsPerToken,
                     expertSize,
                     sharedExpertSize,
-                    gatesSharedExpert);
+                    gatesSharedExpert,
+                    routesInFp32);
         }
 
         /** Returns the matrices that lead to the inner width, with the gate. */
         public int numUpMatrices() {
             return isGated ? 2 : 1;
+        }
+
+        /** Returns the bytes of a token's activations that are read and written to have them in the router's format. */
+        public double conversionBytes(int hiddenSize) {
+            return routesInFp32 ? (WeightFormat.BF16.bytes() + WeightFormat.FP32.bytes()) * hiddenSize : 0;
         }
 
         private long expertParams(long hiddenSize) {
@@ -342,6 +375,7 @@ public record LlmSpec(
         int ranks = parallelism.tensorParallelSize();
         return quantizableParams(ranks) * weights.bytes()
                 + unquantizedParams(ranks) * weights.unquantizedBytes()
+                + extraRouterBytes()
                 + expertParams() * expertWeights.bytes() / parallelism.numExpertGpus();
     }
 
@@ -390,6 +424,15 @@ public record LlmSpec(
                 : (double) linearAttention.numLayers * linearAttention.numParams(hiddenSize);
         return numAttentionLayers() * attention.numParamsPerRank(hiddenSize, ranks)
                 + (linear + feedForward.denseParams(hiddenSize, numMoeLayers())) / ranks;
+    }
+
+    private double extraRouterBytes() {
+        return feedForward.routesInFp32
+                ? (WeightFormat.FP32.bytes() - weights.unquantizedBytes())
+                        * numMoeLayers()
+                        * feedForward.numExperts
+                        * hiddenSize
+                : 0;
     }
 
     private double expertParams() {

@@ -15,6 +15,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 import understudy.latency.kind.Device;
+import understudy.latency.tables.MoeBackend;
 import understudy.settings.Section;
 
 /**
@@ -39,6 +40,7 @@ public record Deployment(
     private static final int MAX_PARALLEL_SIZE = 1024;
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
     private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
+    private static final String MOE_BACKEND = "moe-backend";
 
     /** Tokens of which an attention kernel's blocks are multiples. */
     private static final int KERNEL_BLOCK = 16;
@@ -141,7 +143,8 @@ public record Deployment(
         var weights = LlmFile.format(latency, "dtype", spec.weights());
         boolean isAsStored = latency.text("dtype").equals("auto");
         var served = isAsStored ? spec : spec.withAllWeights(weights);
-        boolean usesMarlin = served.expertWeights() == WeightFormat.MXFP4 && latency.bool("mxfp4-use-marlin");
+        boolean usesMarlin = served.expertWeights() == WeightFormat.MXFP4
+                && latency.choice(MOE_BACKEND, MoeBackend.class) == MoeBackend.MARLIN;
         return file.withSpec(usesMarlin ? served.withExpertWeights(WeightFormat.MXFP4_MARLIN) : served);
     }
 

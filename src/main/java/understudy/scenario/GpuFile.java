@@ -67,6 +67,7 @@ public record GpuFile(
                 .memoryGib(file.number("memory-gib", 0, MAX))
                 .bf16Tflops(file.number("bf16-tflops", 0, MAX))
                 .fp8Tflops(file.number("fp8-tflops", 0, MAX))
+                .fp32Tflops(file.number("fp32-tflops", 0, MAX))
                 .fp4Tflops(file.number("fp4-tflops", 0, MAX))
                 .bandwidthGbPerSecond(file.number("bandwidth-gb-per-s", 0, MAX))
                 .gemm(gemm)

@@ -15,6 +15,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpec.LinearAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.ScenarioException;
@@ -62,6 +63,13 @@ final class HuggingFaceConfig {
             "gemma3_text",
             "olmo2",
             "olmoe");
+
+    /** Families whose classes in vLLM normalize queries and keys over all heads ({@code minimax_m2.py}). */
+    private static final Set<String> NORMS_PER_LAYER = Set.of("minimax_m2");
+
+    /** Families whose routers are in FP32 in vLLM ({@code minimax_m2.py}, {@code glm4_moe.py}). */
+    private static final Set<String> FP32_ROUTERS = Set.of("minimax_m2", "glm4_moe");
+
     private static final Set<String> SHARED_EXPERT_GATE = Set.of("qwen2_moe", "qwen3_next", "qwen3_5_moe_text");
     private static final Set<String> OUTPUT_GATE = Set.of("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text");
     private static final Set<String> TIED = Set.of("gpt2", "gemma", "gemma2", "gemma3", "gemma3_text", "opt", "bloom");
@@ -168,11 +176,18 @@ final class HuggingFaceConfig {
                 heads,
                 kvHeads,
                 headDim(heads),
-                json.bool("use_qk_norm", json.bool("qk_layernorm", QK_NORM.contains(family))),
+                qkNorm(),
                 json.bool("attn_output_gate", OUTPUT_GATE.contains(family)),
                 window,
                 window == 0 ? 0 : numWindowLayers(),
                 kvRank == 0 ? null : latent(kvRank));
+    }
+
+    private QkNorm qkNorm() {
+        if (!json.bool("use_qk_norm", json.bool("qk_layernorm", QK_NORM.contains(family)))) {
+            return QkNorm.NONE;
+        }
+        return NORMS_PER_LAYER.contains(family) ? QkNorm.PER_LAYER : QkNorm.PER_HEAD;
     }
 
     private int headDim(int heads) {
@@ -256,7 +271,7 @@ final class HuggingFaceConfig {
         int experts = json.number(0, "num_local_experts", "num_experts", "n_routed_experts");
         boolean isGated = !UNGATED.contains(family);
         if (experts < 2) {
-            return new LlmSpec.FeedForward(denseSize(), isGated, numLayers, 0, 0, 0, 0, false);
+            return new LlmSpec.FeedForward(denseSize(), isGated, numLayers, 0, 0, 0, 0, false, false);
         }
         int size = json.number(0, "moe_intermediate_size", "expert_intermediate_size");
         int expertSize = size == 0 ? json.positive("intermediate_size") : size;
@@ -273,7 +288,8 @@ final class HuggingFaceConfig {
                 Math.min(perToken, experts),
                 expertSize,
                 shared,
-                shared > 0 && SHARED_EXPERT_GATE.contains(family));
+                shared > 0 && SHARED_EXPERT_GATE.contains(family),
+                FP32_ROUTERS.contains(family));
     }
 
     private int numDenseLayers() {

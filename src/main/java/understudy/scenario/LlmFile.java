@@ -6,6 +6,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpec.LinearAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.Section;
@@ -108,7 +109,7 @@ public record LlmFile(
                 numHeads,
                 numKvHeads == 0 ? numHeads : numKvHeads,
                 headDim == 0 ? Math.max(1, positive(file, "hidden-size") / numHeads) : headDim,
-                file.bool("qk-norm"),
+                qkNorm(file),
                 file.bool("attn-output-gate"),
                 file.wholeNumber("sliding-window", 0, MAX),
                 file.wholeNumber("num-window-layers", 0, numLayers),
@@ -121,6 +122,10 @@ public record LlmFile(
                                 positive(file, "qk-nope-head-dim"),
                                 positive(file, "v-head-dim"),
                                 indexer(file)));
+    }
+
+    private static QkNorm qkNorm(Section file) {
+        return file.bool("qk-norm") ? file.choice("qk-norm-type", QkNorm.class) : QkNorm.NONE;
     }
 
     private static @Nullable Indexer indexer(Section file) {
@@ -168,7 +173,8 @@ public record LlmFile(
                 hasExperts ? file.wholeNumber("num-experts-per-tok", 1, numExperts) : 0,
                 hasExperts ? positive(file, "moe-intermediate-size") : 0,
                 hasExperts ? file.wholeNumber("shared-expert-intermediate-size", 0, MAX) : 0,
-                hasExperts && file.bool("shared-expert-gate"));
+                hasExperts && file.bool("shared-expert-gate"),
+                hasExperts && format(file, "router-dtype", WeightFormat.BF16) == WeightFormat.FP32);
     }
 
     private static int positive(Section file, String key) {

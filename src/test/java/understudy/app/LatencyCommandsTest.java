@@ -65,7 +65,8 @@ final class LatencyCommandsTest {
         assertThat(run.out)
                 .contains(
                         "# latency.profiled: linear layers in fp8_block: vLLM 0.19.0, data/h200_sxm/gemm/vllm/0.19.0/")
-                .contains("# latency.profiled: 8 of 256 experts of 1536 in FP8_BLOCK, TP 1, EP 8: vLLM 0.24.0, ")
+                .contains("# latency.profiled: 8 of 256 experts of 1536 in FP8_BLOCK, TP 1, EP 8, flashinfer_cutlass:"
+                        + " vLLM 0.24.0, ")
                 .contains(
                         "# latency.profiled: element-wise kernels 2.0 us each, host 10.0 us per sequence: empirical\n");
     }

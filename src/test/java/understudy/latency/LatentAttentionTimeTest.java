@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import understudy.latency.GpuSpec.LatentDecodes;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 
 /**
  * One layer with vectors of 3 + 2 elements, and heads with keys of 4 + 2 and values of 4, on a GPU of 10^6 operations and
@@ -116,7 +117,7 @@ final class LatentAttentionTimeTest {
     }
 
     private static AttentionTime time(int numHeads, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
-        var llm = dense(new Attention(numHeads, numHeads, 6, false, false, 0, 0, DIMS), WeightFormat.BF16);
+        var llm = dense(new Attention(numHeads, numHeads, 6, QkNorm.NONE, false, 0, 0, DIMS), WeightFormat.BF16);
         return new AttentionTime(llm, gpu, tensorParallelSize, bytesPerKvElement);
     }
 

@@ -13,6 +13,7 @@ import understudy.latency.LlmSpec.FeedForward;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpec.LinearAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
 
@@ -21,8 +22,8 @@ final class LaunchedKernelsTest {
     private static final Parallelism ONE_GPU = Parallelism.ofTensors(1);
     private static final Parallelism WHOLE_EXPERTS =
             new Parallelism(2, 1, true, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
-    private static final Attention ATTENTION = new Attention(2, 1, 5, false, false, 0, 0, null);
-    private static final FeedForward DENSE = new FeedForward(20, true, 1, 0, 0, 0, 0, false);
+    private static final Attention ATTENTION = new Attention(2, 1, 5, QkNorm.NONE, false, 0, 0, null);
+    private static final FeedForward DENSE = new FeedForward(20, true, 1, 0, 0, 0, 0, false, false);
     private static final StepExecution FUSING = new StepExecution("e", "e", CudaGraphs.VLLM, 0, 0, true, true);
 
     /** Two norms; two products, rotation, cache and attention; two products and an activation. */
@@ -43,9 +44,27 @@ final class LaunchedKernelsTest {
 
     @Test
     void normsAndGateOfAttention_haveOneEach() {
-        var llm = RooflineFixture.dense(new Attention(2, 1, 5, true, true, 0, 0, null), WeightFormat.BF16);
+        var llm = RooflineFixture.dense(new Attention(2, 1, 5, QkNorm.PER_HEAD, true, 0, 0, null), WeightFormat.BF16);
 
         assertThat(count(llm)).isEqualTo(10 + 2);
+    }
+
+    /** Two GPUs sum up squares, exchange the sums, and multiply; one does all of it at once. */
+    @Test
+    void normOverAllHeads_isThreeOnSeveralGpus() {
+        var llm = RooflineFixture.dense(new Attention(2, 2, 5, QkNorm.PER_LAYER, false, 0, 0, null), WeightFormat.BF16);
+
+        assertThat(count(llm)).isEqualTo(10 + 1);
+        assertThat(new LaunchedKernels(llm, Parallelism.ofTensors(2), StepExecution.VLLM).count(chunk(10, 0)))
+                .isEqualTo(10 + 3);
+    }
+
+    /** Beside those of another it converts its inputs. */
+    @Test
+    void routerInFp32_hasTwo() {
+        var llm = RooflineFixture.experts().withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 0, false, true));
+
+        assertThat(count(llm)).isEqualTo(count(RooflineFixture.experts()) + 1);
     }
 
     /** Beside seven of norms and attention: router, choice, two that sort, two products, activation, and sum. */
@@ -61,8 +80,8 @@ final class LaunchedKernelsTest {
     @Test
     void sharedExpert_hasKernelsUnlessItIsFused() {
         var experts = RooflineFixture.experts();
-        var shared = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, false));
-        var gated = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, true));
+        var shared = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, false, false));
+        var gated = experts.withFeedForward(new FeedForward(0, true, 0, 8, 2, 4, 4, true, false));
 
         assertThat(count(shared)).isEqualTo(15 + 4);
         assertThat(count(gated)).isEqualTo(15 + 4 + 3);
@@ -100,7 +119,7 @@ final class LaunchedKernelsTest {
     void linearAttention_hasTwenty() {
         var llm = RooflineFixture.dense()
                 .withNumLayers(2)
-                .withFeedForward(new FeedForward(20, true, 2, 0, 0, 0, 0, false));
+                .withFeedForward(new FeedForward(20, true, 2, 0, 0, 0, 0, false, false));
 
         assertThat(count(llm.withLinearAttention(new LinearAttention(1, 2, 4, 8, 8, 4, 2))))
                 .isEqualTo(10 + 5 + 20);
@@ -123,7 +142,7 @@ final class LaunchedKernelsTest {
 
     private static LlmSpec latent(@Nullable Indexer indexer) {
         var latent = new LatentAttention(6, 3, 2, 4, 4, indexer);
-        return RooflineFixture.dense(new Attention(4, 4, 6, false, false, 0, 0, latent), WeightFormat.BF16)
+        return RooflineFixture.dense(new Attention(4, 4, 6, QkNorm.NONE, false, 0, 0, latent), WeightFormat.BF16)
                 .withFeedForward(DENSE);
     }
 

@@ -9,6 +9,7 @@ import static understudy.latency.RooflineFixture.part;
 
 import org.junit.jupiter.api.Test;
 import understudy.latency.LlmSpec.LinearAttention;
+import understudy.latency.LlmSpec.QkNorm;
 
 /**
  * Two layers of one head of keys and two of values, matrices of 4 x 8 elements of four bytes, on a GPU of 10^6 operations and
@@ -78,7 +79,7 @@ final class LinearAttentionTimeTest {
     void projections_areThoseOfTheLayer() {
         var plain = dense().with()
                 .numLayers(2)
-                .feedForward(new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false))
+                .feedForward(new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false, false))
                 .build();
         var linear = plain.with()
                 .linearAttention(new LinearAttention(1, 1, 2, 4, 8, 4, 4))
@@ -92,7 +93,7 @@ final class LinearAttentionTimeTest {
     /** 10 outputs of 10 inputs more: 100 weights and 10 activations. 10 gates and what they are for are read, and 10 written. */
     @Test
     void outputGate_isMadeByTheProjectionOfQueries() {
-        var attention = new LlmSpec.Attention(2, 1, 5, false, true, 0, 0, null);
+        var attention = new LlmSpec.Attention(2, 1, 5, QkNorm.NONE, true, 0, 0, null);
         double more = micros(dense(attention, WeightFormat.BF16)) - micros(dense());
 
         assertThat(more).isCloseTo((2 * 110 + 2 * 30) / 1e3, within(1e-5));
@@ -103,7 +104,7 @@ final class LinearAttentionTimeTest {
     void kernels_areCounted() {
         var plain = dense().with()
                 .numLayers(2)
-                .feedForward(new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false))
+                .feedForward(new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false, false))
                 .build();
         var linear = plain.withLinearAttention(new LinearAttention(1, 1, 2, 4, 8, 4, 4));
         double fixed = micros(linear, gpu(3, 0)) - micros(plain, gpu(3, 0)) - (micros(linear) - micros(plain));
@@ -114,8 +115,9 @@ final class LinearAttentionTimeTest {
     /** A product and two element-wise kernels, at 3 us each; 10 weights and 11 activations, and 2 x 10 elements, of two bytes. */
     @Test
     void gateOfSharedExpert_hasKernels() {
-        var plain = RooflineFixture.experts().withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, false));
-        var gated = plain.withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, true));
+        var plain = RooflineFixture.experts()
+                .withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, false, false));
+        var gated = plain.withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 4, true, false));
 
         assertThat(micros(gated, gpu(3, 0)) - micros(plain, gpu(3, 0)))
                 .isCloseTo(3 * (1 + 2) + (2 * 21 + 2 * 20) / 1e3, within(1e-5));

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 
 /** Experts that the GPUs of several data-parallel ranks share. */
 final class ParallelismTest {
@@ -123,7 +124,7 @@ final class ParallelismTest {
     @Test
     void weights_ofWhatIsCompressedAreOnEachGpu() {
         var latent = new LatentAttention(6, 3, 2, 4, 4, new Indexer(2, 128, 16));
-        var llm = dense(new Attention(4, 4, 6, false, false, 0, 0, latent), WeightFormat.BF16);
+        var llm = dense(new Attention(4, 4, 6, QkNorm.NONE, false, 0, 0, latent), WeightFormat.BF16);
         double whole = 110 + 1536 + 1300;
 
         double onOne = llm.weightBytesPerRank(Parallelism.ofTensors(1));

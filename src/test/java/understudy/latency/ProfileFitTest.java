@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.ProfileFit.Measurement;
 
 final class ProfileFitTest {
@@ -64,8 +65,8 @@ final class ProfileFitTest {
 
     /** A layer wide enough to be bound by arithmetic, as the tiny one never is. */
     private static LlmSpec wide() {
-        var attention = new LlmSpec.Attention(32, 8, 128, false, false, 0, 0, null);
-        var ffn = new LlmSpec.FeedForward(14336, true, 1, 0, 0, 0, 0, false);
+        var attention = new LlmSpec.Attention(32, 8, 128, QkNorm.NONE, false, 0, 0, null);
+        var ffn = new LlmSpec.FeedForward(14336, true, 1, 0, 0, 0, 0, false, false);
         return LlmSpecBuilder.builder()
                 .name("wide")
                 .numLayers(1)

@@ -74,7 +74,7 @@ final class ProfiledLatencyTest {
 
     private static LlmSpec twoLayers() {
         var attention = RooflineFixture.dense().attention();
-        var ffn = new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false);
+        var ffn = new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0, false, false);
         return LlmSpecBuilder.builder()
                 .name("two")
                 .numLayers(2)

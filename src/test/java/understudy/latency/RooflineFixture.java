@@ -3,6 +3,7 @@ package understudy.latency;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
+import understudy.latency.LlmSpec.QkNorm;
 
 /** A model and a GPU with round figures: 10^6 operations and 10^3 bytes per microsecond, at full efficiency, no overheads. */
 final class RooflineFixture {
@@ -50,7 +51,7 @@ final class RooflineFixture {
 
     /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */
     static LlmSpec dense() {
-        return dense(new Attention(2, 1, 5, false, false, 0, 0, null), WeightFormat.BF16);
+        return dense(new Attention(2, 1, 5, QkNorm.NONE, false, 0, 0, null), WeightFormat.BF16);
     }
 
     static LlmSpec dense(Attention attention, WeightFormat weights) {
@@ -61,7 +62,7 @@ final class RooflineFixture {
                 .vocabSize(100)
                 .maxPositionEmbeddings(1000)
                 .attention(attention)
-                .feedForward(new FeedForward(20, true, 1, 0, 0, 0, 0, false))
+                .feedForward(new FeedForward(20, true, 1, 0, 0, 0, 0, false, false))
                 .weights(weights)
                 .expertWeights(weights)
                 .build();
@@ -69,8 +70,8 @@ final class RooflineFixture {
 
     /** The same with 8 experts of width 4, of which 2 compute a token. */
     static LlmSpec experts() {
-        var attention = new Attention(2, 1, 5, false, false, 0, 0, null);
-        var experts = new FeedForward(0, true, 0, 8, 2, 4, 0, false);
+        var attention = new Attention(2, 1, 5, QkNorm.NONE, false, 0, 0, null);
+        var experts = new FeedForward(0, true, 0, 8, 2, 4, 0, false, false);
         return LlmSpecBuilder.builder()
                 .name("moe")
                 .numLayers(1)

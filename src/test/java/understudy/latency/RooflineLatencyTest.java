@@ -13,6 +13,7 @@ import static understudy.latency.RooflineFixture.share;
 
 import org.junit.jupiter.api.Test;
 import understudy.latency.LlmSpec.Attention;
+import understudy.latency.LlmSpec.QkNorm;
 
 final class RooflineLatencyTest {
     private static final double EXACT = 1e-6;
@@ -45,6 +46,52 @@ final class RooflineLatencyTest {
         assertThat(Gemm.of(GPU, WeightFormat.FP8, 1000, 1000).micros(0)).isCloseTo(1000, within(EXACT));
         assertThat(Gemm.of(GPU, WeightFormat.FP8, 1000, 1000).computeMicros()).isCloseTo(2, within(EXACT));
         assertThat(Gemm.of(GPU, WeightFormat.FP32, 1000, 1000).computeMicros()).isCloseTo(4, within(EXACT));
+    }
+
+    /** Cores multiply 10^5 numbers per microsecond where tensor cores have no part: 2 x 10^6 operations of a token take 20. */
+    @Test
+    void fp32_hasARateOfItsOwn() {
+        var gpu = GPU.with().fp32Tflops(0.1).build();
+
+        assertThat(Gemm.of(gpu, WeightFormat.FP32, 1000, 1000).computeMicros()).isCloseTo(20, within(EXACT));
+    }
+
+    /**
+     * The router has 8 x 10 weights, of which each has 2 bytes more than in BF16, at 1000 bytes per microsecond; each of 1000
+     * tokens 160 operations at 10^5 instead of 10^6 per microsecond, and 10 elements that are read in two bytes and written in
+     * four. Beside the products' memory their arithmetic counts by the root of the sum of squares, which no token has any of:
+     * it is told from 0 tokens.
+     */
+    @Test
+    void routerInFp32_isReadInFourBytes_andItsInputsAreConverted() {
+        var plain = RooflineFixture.experts();
+        var exact = plain.withFeedForward(new LlmSpec.FeedForward(0, true, 0, 8, 2, 4, 0, false, true));
+        var gpu = GPU.with().fp32Tflops(0.1).build();
+        var one = Parallelism.ofTensors(1);
+
+        double none = new LayerTime(exact, gpu, one).micros(0, 0) - new LayerTime(plain, gpu, one).micros(0, 0);
+        double router = Gemm.of(gpu, WeightFormat.FP32, 8, 10).micros(1000)
+                - Gemm.of(gpu, WeightFormat.BF16, 8, 10).micros(1000);
+        double many =
+                new LayerTime(exact, gpu, one).micros(1000, 1000) - new LayerTime(plain, gpu, one).micros(1000, 1000);
+
+        assertThat(none).isCloseTo(80 * 2 / 1e3, within(EXACT));
+        assertThat(many).isCloseTo(router + 1000 * 10 * 6 / 1e3, within(1e-9));
+        assertThat(exact.weightBytesPerRank(one) - plain.weightBytesPerRank(one))
+                .isEqualTo(80 * 2);
+    }
+
+    /** Beside the two exchanges of 20 bytes of each token there is one of two sums in 4 bytes, at 10^3 bytes per microsecond. */
+    @Test
+    void normOverAllHeads_isExchanged() {
+        var llm = RooflineFixture.dense(
+                new LlmSpec.Attention(2, 2, 5, LlmSpec.QkNorm.PER_LAYER, false, 0, 0, null), WeightFormat.BF16);
+        var perHead = RooflineFixture.dense(
+                new LlmSpec.Attention(2, 2, 5, LlmSpec.QkNorm.PER_HEAD, false, 0, 0, null), WeightFormat.BF16);
+
+        assertThat(part("all-reduce", llm, GPU, 2, decodes(5, 0)) - part("all-reduce", perHead, GPU, 2, decodes(5, 0)))
+                .isCloseTo(5 * 8 / 1e3, within(EXACT));
+        assertThat(part("all-reduce", llm, GPU, 1, decodes(5, 0))).isZero();
     }
 
     @Test
@@ -145,7 +192,7 @@ final class RooflineLatencyTest {
     @Test
     void decodedKvHeads_takeAFixedTimeEach_upToFourPerMultiprocessor() {
         var fixed = gpu(0, 0, 2, 2);
-        var fourHeads = dense(new Attention(4, 4, 5, false, false, 0, 0, null), WeightFormat.BF16);
+        var fourHeads = dense(new Attention(4, 4, 5, QkNorm.NONE, false, 0, 0, null), WeightFormat.BF16);
 
         assertThat(part("attention", dense(), fixed, 1, decodes(3, 0))).isCloseTo(3 * (2 + 0.02), within(EXACT));
         assertThat(part("attention", dense(), fixed, 1, decodes(10, 0))).isCloseTo(8 * 2 + 10 * 0.02, within(EXACT));
@@ -192,7 +239,7 @@ final class RooflineLatencyTest {
 
     @Test
     void slidingWindow_boundsBothKindsOfAttention() {
-        var windowed = dense(new Attention(2, 1, 5, false, false, 16, 1, null), WeightFormat.BF16);
+        var windowed = dense(new Attention(2, 1, 5, QkNorm.NONE, false, 16, 1, null), WeightFormat.BF16);
 
         // 3 * 16 tokens of 20 bytes; 10 tokens on 16: 10 * 16 + 690 pairs.
         assertThat(part("attention", windowed, GPU, 1, decodes(3, 99))).isCloseTo(0.96, within(EXACT));
@@ -256,7 +303,7 @@ final class RooflineLatencyTest {
     }
 
     private static LlmSpec withoutExperts() {
-        var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0, false);
+        var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0, false, false);
         var attention = experts().attention();
         return LlmSpecBuilder.builder()
                 .name("none")

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 
 /**
  * One layer of four heads with vectors of 3 + 2 elements, as in {@link LatentAttentionTimeTest}, of which 16 are attended to:
@@ -133,7 +134,7 @@ final class SparseAttentionTimeTest {
 
     private static double layerMicros(@Nullable Indexer indexer) {
         var latent = new LatentAttention(6, 3, 2, 4, 4, indexer);
-        var llm = dense(new Attention(4, 4, 6, false, false, 0, 0, latent), WeightFormat.BF16);
+        var llm = dense(new Attention(4, 4, 6, QkNorm.NONE, false, 0, 0, latent), WeightFormat.BF16);
         return new LayerTime(llm, RooflineFixture.gpu(3, 0), Parallelism.ofTensors(2)).micros(1, 1);
     }
 
@@ -162,7 +163,7 @@ final class SparseAttentionTimeTest {
     }
 
     private static double micros(@Nullable Indexer indexer, BatchShape batch) {
-        var llm = dense(new Attention(4, 4, 6, false, false, 0, 0, dims(indexer)), WeightFormat.BF16);
+        var llm = dense(new Attention(4, 4, 6, QkNorm.NONE, false, 0, 0, dims(indexer)), WeightFormat.BF16);
         return new AttentionTime(llm, GPU, 1, 2).micros(batch);
     }
 

@@ -81,8 +81,21 @@ final class HuggingFaceConfigTest {
             """);
 
         assertThat(llm.numParams()).isCloseTo(30.53e9, withinPercentage(0.1));
-        assertThat(llm.attention().hasQkNorm()).isTrue();
+        assertThat(llm.attention().qkNorm()).isEqualTo(LlmSpec.QkNorm.PER_HEAD);
+        assertThat(llm.feedForward().routesInFp32()).isFalse();
         assertThat(llm.attention().numWindowLayers()).isZero();
+    }
+
+    @Test
+    void minimaxM2_normalizesOverAllHeads_andRoutesInFp32() throws IOException {
+        var llm = read("""
+            {"model_type": "minimax_m2", "hidden_size": 3072, "intermediate_size": 1536, "num_hidden_layers": 62,
+             "num_attention_heads": 48, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 200064,
+             "num_local_experts": 256, "num_experts_per_tok": 8, "use_qk_norm": true}
+            """);
+
+        assertThat(llm.attention().qkNorm()).isEqualTo(LlmSpec.QkNorm.PER_LAYER);
+        assertThat(llm.feedForward().routesInFp32()).isTrue();
     }
 
     @Test

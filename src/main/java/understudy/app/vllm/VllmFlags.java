@@ -267,7 +267,7 @@ final class VllmFlags {
         model-class-overrides            json    -
         model-impl                       text    -
         model-loader-extra-config        json    -
-        moe-backend                      text    -
+        moe-backend                      text    * latency.moe-backend
         multi-step-stream-outputs        switch  -
         ngram-prompt-lookup-max          size    -
         ngram-prompt-lookup-min          size    -

@@ -68,6 +68,7 @@ public final class VllmProgram implements ServerProgram {
                 word -> ofOthers.containsKey(word.replaceFirst("^--(no-)?", "").replaceFirst("=.*", "")));
         FlagWriter.put("data-parallel-size", changed.get("latency.data-parallel-size"), flags);
         FlagWriter.put("all2all-backend", changed.get("latency.all2all-backend"), flags);
+        FlagWriter.put("moe-backend", changed.get("latency.moe-backend"), flags);
         FlagWriter.put("kv-cache-dtype", changed.get("kv-cache.kv-cache-dtype"), flags);
         FlagWriter.put("prefix-caching-hash-algo", changed.get("kv-cache.hash-algo"), flags);
         FlagWriter.put("quantization", ServedModel.quantization(changed.getOrDefault("latency.dtype", "")), flags);

@@ -1,6 +1,7 @@
 package understudy.app.vllm;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,6 +14,7 @@ import understudy.app.flags.Flag;
 import understudy.app.flags.FlagArguments;
 import understudy.app.flags.FlagScenario;
 import understudy.app.flags.ServerFlags;
+import understudy.latency.tables.MoeBackend;
 import understudy.scenario.Scenario;
 import understudy.settings.ScenarioException;
 
@@ -46,6 +48,8 @@ public record VllmSettings(
     private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
     private static final Set<String> BACKENDS =
             Set.of("allgather_reducescatter", "deepep_high_throughput", "deepep_low_latency", "flashinfer_all2allv");
+    private static final Set<String> MOE_BACKENDS =
+            Arrays.stream(MoeBackend.values()).map(MoeBackend::id).collect(Collectors.toUnmodifiableSet());
 
     /**
      * Reads the words, and the environment variables {@code VLLM_API_KEY}, {@code VLLM_SERVER_DEV_MODE}, {@code
@@ -149,6 +153,7 @@ public record VllmSettings(
                 settings.put("latency.data-parallel-size", size);
             });
             server.putIfKnown("all2all-backend", BACKENDS, "latency.all2all-backend");
+            server.putIfKnown("moe-backend", MOE_BACKENDS, "latency.moe-backend");
         }
 
         /** With a Unix socket, vLLM has no port. */

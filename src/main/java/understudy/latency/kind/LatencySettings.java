@@ -19,6 +19,7 @@ import understudy.latency.RooflineLatency;
 import understudy.latency.StepExecution;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.MoeBackend;
 import understudy.latency.tables.Mxfp4Activations;
 import understudy.latency.tables.Placement;
 import understudy.latency.tables.TableLatency;
@@ -163,7 +164,8 @@ public record LatencySettings(
                 gpu.spec(),
                 device.parallelism(),
                 device.bytesPerKvElement(),
-                profiled.choice("mxfp4-activations", Mxfp4Activations.class));
+                profiled.choice("mxfp4-activations", Mxfp4Activations.class),
+                latency.choice("moe-backend", MoeBackend.class));
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
         section.keys().forEach(table -> versions.put(table, section.text(table)));

@@ -1,7 +1,5 @@
 package understudy.latency.tables;
 
-import static understudy.latency.StepExecution.VLLM;
-
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
@@ -20,6 +18,7 @@ import understudy.latency.WeightFormat;
  */
 record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
     private static final String KERNEL = "kernel_source";
+    private static final String TOKENS = "num_tokens";
     private static final Set<String> COLUMNS = Set.of(
             "moe_dtype",
             "distribution",
@@ -29,10 +28,9 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
             "num_experts",
             "moe_tp_size",
             "moe_ep_size",
-            "num_tokens",
+            TOKENS,
             KERNEL);
     private static final double LEAST_LIKENESS = 0.75;
-    private static final String MARLIN = "marlin";
 
     private static final String SETTING = "moe";
     private static final String SKEW = "experts' skew " + Ingredients.DISTRIBUTION + ": empirical";
@@ -95,13 +93,11 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
         }
     }
 
-    private record Found(Curve curve, boolean isOfVllm) {}
-
     /** Returns the times that tables have, or those of the formulas. */
     static ExpertTimes of(TableChoice choice, GpuData gpu, Placement at, LayerTime roofline) {
         String dtype = Dtypes.ofExperts(at.llm().expertWeights()).orElse("");
         if (at.llm().expertWeights() == WeightFormat.MXFP4_MARLIN) {
-            var times = byMostAlike(choice, at, dtype, MARLIN, Padding.MARLIN);
+            var times = byMostAlike(choice, at, dtype, MoeBackend.MARLIN, Padding.MARLIN);
             if (times != null) {
                 return times;
             }
@@ -110,7 +106,7 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
         }
         if (at.llm().expertWeights() == WeightFormat.MXFP4
                 && at.mxfp4Activations().areMxfp8(gpu)) {
-            var times = byMostAlike(choice, at, Dtypes.MXFP4_MXFP8, "", Padding.FLASHINFER);
+            var times = byMostAlike(choice, at, Dtypes.MXFP4_MXFP8, MoeBackend.AUTO, Padding.FLASHINFER);
             if (times != null) {
                 return times;
             }
@@ -127,21 +123,47 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
                 at.llm().expertWeights(),
                 at.expertTensorSize(),
                 at.expertParallelSize());
-        var found = choice.choose(new TableChoice.Part(SETTING, "moe", "moe", what, dtype), file -> {
-            var curve = shape.in(rows(file.path(), dtype, at)).curve("num_tokens");
-            return curve == null ? null : new Found(curve, file.engine().equals(VLLM.kernels()));
-        });
-        if (found == null) {
-            return new ExpertTimes(roofline::expertMicros, Double.POSITIVE_INFINITY);
-        }
-        var curve = found.curve;
-        choice.note(SKEW);
-        if (!gpu.isHopper() || !found.isOfVllm || !dtype.equals(Dtypes.FP8_BLOCK)) {
+        var backend = backend(choice, gpu, at, dtype);
+        var curve = backend == MoeBackend.AUTO
+                ? null
+                : choice.find(part(what + ", " + backend.id(), dtype), file -> {
+                    var ofBackend = rows(file.path(), dtype, at).containing(KERNEL, backend.namesInTables());
+                    return shape.in(ofBackend).curve(TOKENS);
+                });
+        if (curve != null) {
+            choice.note(SKEW);
             return new ExpertTimes(curve, curve.max());
         }
-        choice.note("experts in " + dtype + " x 1 at 256 to x 1.7 from 1024 tokens on: empirical, on Hopper");
-        return new ExpertTimes(
-                tokens -> curve.applyAsDouble(tokens) * Ingredients.hopperExpertFactor(tokens), curve.max());
+        var other = choice.choose(
+                part(what, dtype),
+                file -> shape.in(rows(file.path(), dtype, at)).curve(TOKENS));
+        if (other == null) {
+            return new ExpertTimes(roofline::expertMicros, Double.POSITIVE_INFINITY);
+        }
+        choice.note(SKEW);
+        if (backend == MoeBackend.FLASHINFER_CUTLASS && gpu.isHopper()) {
+            choice.note(
+                    "experts in flashinfer_cutlass by the times of others x 1 at 256 to x 1.4 from 1024 tokens on: empirical");
+            return new ExpertTimes(
+                    tokens -> other.applyAsDouble(tokens) * Ingredients.cutlassExpertFactor(tokens), other.max());
+        }
+        if (backend != MoeBackend.AUTO) {
+            choice.warn(
+                    "no times of experts in " + dtype + " by " + backend.id() + "; those of other kernels are taken");
+        }
+        return new ExpertTimes(other, other.max());
+    }
+
+    /** A scenario can name the kernels; those of another engine than vLLM are what its tables have. */
+    private static MoeBackend backend(TableChoice choice, GpuData gpu, Placement at, String dtype) {
+        String version = choice.vllmVersion();
+        return at.moeBackend() != MoeBackend.AUTO || version == null
+                ? at.moeBackend()
+                : MoeBackend.chosenByVllm(version, gpu, dtype, at.expertParallelSize() > 1);
+    }
+
+    private static TableChoice.Part part(String what, String dtype) {
+        return new TableChoice.Part(SETTING, "moe", "moe", what, dtype);
     }
 
     /**
@@ -149,25 +171,28 @@ record ExpertTimes(DoubleUnaryOperator micros, double maxTokens) {
      * as many tokens for each expert. What exceeds the least time that was measured goes by the weights of all, padded as
      * the kernels have them; the least time of kernels with a name goes by the number of experts.
      *
-     * @param kernel part of the kernels' names, empty for all
+     * @param kernels which of them, or AUTO for all
      */
     private static @Nullable ExpertTimes byMostAlike(
-            TableChoice choice, Placement at, String dtype, String kernel, Padding padding) {
+            TableChoice choice, Placement at, String dtype, MoeBackend kernels, Padding padding) {
         var wanted = shape(at);
-        String what = wanted + " in " + dtype + (kernel.isEmpty() ? "" : ", " + kernel);
-        return choice.find(new TableChoice.Part(SETTING, "moe", "moe", what, dtype), file -> {
-            var all = ofDtype(file.path(), dtype).containing(KERNEL, kernel);
+        boolean hasKernels = kernels != MoeBackend.AUTO;
+        String what = wanted + " in " + dtype + (hasKernels ? ", " + kernels.id() : "");
+        return choice.find(part(what, dtype), file -> {
+            var all = ofDtype(file.path(), dtype).containing(KERNEL, kernels.namesInTables());
             var rows = ofRank(all, at);
             var like = mostAlike(rows, wanted);
-            var curve = like == null ? null : like.in(rows).curve("num_tokens");
+            var curve = like == null ? null : like.in(rows).curve(TOKENS);
             if (like == null || curve == null) {
                 return null;
             }
             choice.note(SKEW);
             double likeFixed = leastMicros(like.in(all));
-            double fixed = kernel.isEmpty()
-                    ? likeFixed
-                    : leastMicros(withDistribution(file.path()).containing(KERNEL, kernel), wanted.numExperts);
+            double fixed = hasKernels
+                    ? leastMicros(
+                            withDistribution(file.path()).containing(KERNEL, kernels.namesInTables()),
+                            wanted.numExperts)
+                    : likeFixed;
             double tokens = wanted.tokensPerExpert() / like.tokensPerExpert();
             int numParts = at.expertTensorSize();
             double weights = wanted.storedWeights(numParts, padding) / like.storedWeights(numParts, padding);

@@ -176,6 +176,11 @@ public final class KernelDatabase {
         return difference > 0 ? difference + NEWER : -difference;
     }
 
+    /** Returns whether a version is older than another; an empty text stands for a new one. */
+    static boolean isBefore(String version, String other) {
+        return !version.isEmpty() && BY_NUMBERS.compare(version, other) < 0;
+    }
+
     private static double place(int[] numbers) {
         double place = 0;
         double weight = MAJOR;

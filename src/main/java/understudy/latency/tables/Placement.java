@@ -12,13 +12,15 @@ import understudy.latency.Parallelism;
  * @param parallelism how they share it
  * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
  * @param mxfp4Activations precision in which MXFP4 experts are multiplied
+ * @param moeBackend kernels of experts
  */
 public record Placement(
         LlmSpec llm,
         GpuSpec gpu,
         Parallelism parallelism,
         double bytesPerKvElement,
-        Mxfp4Activations mxfp4Activations) {
+        Mxfp4Activations mxfp4Activations,
+        MoeBackend moeBackend) {
 
     /** Returns how many GPUs share attention and dense layers. */
     int tensorParallelSize() {

@@ -2,6 +2,7 @@ package understudy.latency.tables;
 
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
@@ -45,14 +46,14 @@ final class Rows {
         return new Rows(table, isWanted.and(row -> number(column, row) == number));
     }
 
-    /** Returns the rows whose text in a column has a part, all of them if that is empty. */
-    Rows containing(String column, String part) {
-        return part.isEmpty()
+    /** Returns the rows whose text in a column has one of these parts, all of them if there are none. */
+    Rows containing(String column, List<String> parts) {
+        return parts.isEmpty()
                 ? this
                 : new Rows(
                         table,
                         isWanted.and(row ->
-                                table.has(column) && table.text(column, row).contains(part)));
+                                table.has(column) && parts.stream().anyMatch(table.text(column, row)::contains)));
     }
 
     void forEach(Consumer<Row> action) {

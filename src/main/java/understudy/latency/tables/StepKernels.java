@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.ExchangeTime;
+import understudy.latency.Gemm;
 import understudy.latency.LayerTime;
 import understudy.latency.LlmSpec.Indexer;
 import understudy.latency.LlmSpec.LatentAttention;
@@ -22,6 +23,9 @@ final class StepKernels {
 
     private static final double BYTES = 2;
     private static final double NORM_BYTES = 8;
+
+    /** Two numbers in FP32, in elements of two bytes. */
+    private static final double QK_NORM_ELEMENTS = 4;
 
     private final TableChoice choice;
     private final GpuData gpu;
@@ -100,6 +104,9 @@ final class StepKernels {
             addElementwise(numLayers, 3 * BYTES * gates);
         }
         addElementwise((llm.attention().hasQkNorm() ? 2 : 1) * numLayers, 2 * BYTES * width);
+        if (llm.attention().exchangesQkNorm(at.tensorParallelSize())) {
+            addElementwise(numLayers, BYTES * width);
+        }
         addElementwise(numLayers, 2 * BYTES * at.kvHeadsPerRank() * headDim);
     }
 
@@ -182,7 +189,7 @@ final class StepKernels {
         if (llm.numMoeLayers() == 0) {
             return;
         }
-        addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
+        addRouter();
         boolean isFused = execution.fusesSharedExperts(llm, at.parallelism());
         var times = ExpertTimes.of(choice, gpu, at, roofline);
         measuredTokens = Math.min(measuredTokens, times.maxTokens());
@@ -193,6 +200,19 @@ final class StepKernels {
         if (ffn.gatesSharedExpert()) {
             addLinear(llm.numMoeLayers(), WeightFormat.BF16, 1, llm.hiddenSize());
             addElementwise(2 * llm.numMoeLayers(), BYTES * llm.hiddenSize());
+        }
+    }
+
+    /** No table has products in FP32, which tensor cores have no part in. */
+    private void addRouter() {
+        var llm = at.llm();
+        var ffn = llm.feedForward();
+        if (ffn.routesInFp32()) {
+            var product = Gemm.of(at.gpu(), WeightFormat.FP32, ffn.numExperts(), llm.hiddenSize());
+            layers.add(new Kernel(LINEAR, llm.numMoeLayers(), product::micros));
+            addElementwise(llm.numMoeLayers(), ffn.conversionBytes(llm.hiddenSize()));
+        } else {
+            addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
         }
     }
 
@@ -243,6 +263,7 @@ final class StepKernels {
             addAllReduces(table, count);
         }
         if (table != null) {
+            addQkNormExchange(table);
             head.add(table.kernel(HEAD, 1, at.llm().vocabSize() / 2.0));
         }
     }
@@ -254,6 +275,12 @@ final class StepKernels {
             head.add(new Kernel(HEAD, 1, tokens -> ring.gatherMicros()));
         } else {
             layers.add(table.kernel(ALL_REDUCE, count, at.llm().hiddenSize()));
+        }
+    }
+
+    private void addQkNormExchange(AllReduceTable table) {
+        if (at.llm().attention().exchangesQkNorm(at.tensorParallelSize())) {
+            layers.add(table.kernel(ALL_REDUCE, at.llm().numAttentionLayers(), QK_NORM_ELEMENTS));
         }
     }
 

@@ -87,6 +87,11 @@ final class TableChoice {
         warn("no times of " + what + "; they come from the roofline");
     }
 
+    /** Returns the version of vLLM that is emulated, an empty text for the newest, or null for another engine. */
+    @Nullable String vllmVersion() {
+        return execution.kernels().equals(VLLM.kernels()) ? versions.getOrDefault(ENGINE, "") : null;
+    }
+
     /** Returns the settings that name the versions of what no table has. */
     List<String> missing() {
         return missing.stream().distinct().toList();

@@ -85,6 +85,7 @@ final class ServerCommandsTest {
                     engine.watermark = 0.01                          | --watermark=0.01
                     kv-cache.enable-prefix-caching = false           | --no-enable-prefix-caching
                     kv-cache.kv-cache-dtype = fp8                    | --kv-cache-dtype=fp8
+                    latency.moe-backend = flashinfer_cutlass         | --moe-backend=flashinfer_cutlass
                     latency.tensor-parallel-size = 2                 | --tensor-parallel-size=2
                     latency.dtype = fp8                              | --quantization=fp8
                     engine.speculative.method = ngram                | --speculative-config={"method":"ngram","num_speculative_tokens":3}

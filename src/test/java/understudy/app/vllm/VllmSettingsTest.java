@@ -48,6 +48,18 @@ final class VllmSettingsTest {
         assertThat(vllm.warnings()).isEmpty();
     }
 
+    /** Kernels that no table has are a setting, too; what this version does not know has no effect. */
+    @Test
+    void kernelsOfExperts_areASetting() {
+        var known = of("Qwen/Qwen3-8B", "--moe-backend", "flashinfer_trtllm");
+        var unknown = of("Qwen/Qwen3-8B", "--moe-backend", "b12x");
+
+        assertThat(known.settings()).containsEntry("latency.moe-backend", "flashinfer_trtllm");
+        assertThat(known.warnings()).isEmpty();
+        assertThat(unknown.settings()).doesNotContainKey("latency.moe-backend");
+        assertThat(unknown.warnings()).containsExactly("--moe-backend b12x has no effect here");
+    }
+
     /** What a model does follows from flags, or from its name where they say nothing. */
     @ParameterizedTest
     @CsvSource({

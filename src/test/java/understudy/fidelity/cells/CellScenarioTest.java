@@ -20,7 +20,7 @@ final class CellScenarioTest {
 
         assertThat(config.text("latency.llm")).isEqualTo("gpt-oss-120b");
         assertThat(config.text("latency.gpu")).isEqualTo("h200");
-        assertThat(config.text("latency.mxfp4-use-marlin")).isEqualTo("true");
+        assertThat(config.text("latency.moe-backend")).isEqualTo("marlin");
         assertThat(config.text("latency.profiled.versions.engine")).isEqualTo("0.18.0");
         assertThat(config.text("latency.dtype")).isEqualTo("auto");
         assertThat(config.text("kv-cache.kv-cache-dtype")).isEqualTo("auto");

@@ -12,6 +12,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Share;
 import understudy.latency.WeightFormat;
@@ -64,8 +65,8 @@ final class LoraLatencyTest {
         var llm = llm(
                 2,
                 64,
-                new Attention(2, 2, 12, false, false, 0, 0, latent),
-                new FeedForward(96, true, 1, 8, 2, 16, 32, false));
+                new Attention(2, 2, 12, QkNorm.NONE, false, 0, 0, latent),
+                new FeedForward(96, true, 1, 8, 2, 16, 32, false, false));
 
         assertThat(AdapterSize.of(llm, 1)).isEqualTo(new AdapterSize(1_496, 28, 16, 3, 16, 16));
     }
@@ -81,8 +82,8 @@ final class LoraLatencyTest {
         var llm = llm(
                         2,
                         64,
-                        new Attention(2, 1, 8, false, true, 0, 0, null),
-                        new FeedForward(96, true, 2, 0, 0, 0, 0, false))
+                        new Attention(2, 1, 8, QkNorm.NONE, true, 0, 0, null),
+                        new FeedForward(96, true, 2, 0, 0, 0, 0, false, false))
                 .withLinearAttention(new LlmSpec.LinearAttention(1, 1, 2, 4, 8, 4, 2));
 
         assertThat(AdapterSize.of(llm, 1)).isEqualTo(new AdapterSize(1_528, 16, 13, 800 / 256.0, 13, 13));
@@ -195,8 +196,8 @@ final class LoraLatencyTest {
         return llm(
                 32,
                 4096,
-                new Attention(32, 8, 128, false, false, 0, 0, null),
-                new FeedForward(14_336, true, 32, 0, 0, 0, 0, false));
+                new Attention(32, 8, 128, QkNorm.NONE, false, 0, 0, null),
+                new FeedForward(14_336, true, 32, 0, 0, 0, 0, false, false));
     }
 
     private static LlmSpec llm(int numLayers, int hiddenSize, Attention attention, FeedForward feedForward) {

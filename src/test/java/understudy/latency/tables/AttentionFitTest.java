@@ -9,6 +9,7 @@ import understudy.TestData;
 import understudy.latency.AttentionTime;
 import understudy.latency.BatchShape;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
@@ -72,8 +73,8 @@ final class AttentionFitTest {
                 .hiddenSize(4096)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(8 * numKvHeads, numKvHeads, headDim, false, false, 0, 0, null))
-                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false))
+                .attention(new LlmSpec.Attention(8 * numKvHeads, numKvHeads, headDim, QkNorm.NONE, false, 0, 0, null))
+                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.TestData;
 import understudy.latency.LayerTime;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Parallelism;
 import understudy.latency.Parallelism.All2AllBackend;
@@ -83,7 +84,7 @@ final class ExpertFitTest {
             double percentOfEight,
             double percentOfMany) {
         var gpu = GpuFile.read(SpecFiles.GPUS.find(name).orElseThrow());
-        var rows = rows(gpu, version).where("moe_dtype", dtype).containing("kernel_source", kernel);
+        var rows = rows(gpu, version).where("moe_dtype", dtype).containing("kernel_source", List.of(kernel));
 
         assertThat(medianError(gpu, format, rows, 1)).isLessThan(percent);
         assertThat(medianError(gpu, format, rows, 8)).isLessThan(percentOfEight);
@@ -158,7 +159,7 @@ final class ExpertFitTest {
                 .hiddenSize((int) row.number("hidden_size"))
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(1, 1, 128, false, false, 0, 0, null))
+                .attention(new LlmSpec.Attention(1, 1, 128, QkNorm.NONE, false, 0, 0, null))
                 .feedForward(new LlmSpec.FeedForward(
                         0,
                         !UNGATED.contains(expertSize),
@@ -167,6 +168,7 @@ final class ExpertFitTest {
                         (int) row.number("topk"),
                         expertSize,
                         0,
+                        false,
                         false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(format)

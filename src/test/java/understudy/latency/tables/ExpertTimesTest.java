@@ -11,14 +11,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import understudy.latency.LayerTime;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Parallelism;
 import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
 
-/** Times of experts in MXFP4: 1 of 4 experts of 64 x 32. */
+/** Times of 1 of 4 experts of 64 x 32, most of them in MXFP4. */
 final class ExpertTimesTest {
     private static final int AMPERE = 80;
+    private static final int HOPPER = 90;
     private static final int BLACKWELL = 100;
     private static final String[] COLUMNS = {
         "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size", "num_tokens"
@@ -29,8 +31,8 @@ final class ExpertTimesTest {
             .hiddenSize(64)
             .vocabSize(100)
             .maxPositionEmbeddings(1024)
-            .attention(new LlmSpec.Attention(2, 1, 32, false, false, 0, 0, null))
-            .feedForward(new LlmSpec.FeedForward(128, true, 0, 4, 1, 32, 0, false))
+            .attention(new LlmSpec.Attention(2, 1, 32, QkNorm.NONE, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 0, 4, 1, 32, 0, false, false))
             .weights(WeightFormat.BF16)
             .expertWeights(WeightFormat.MXFP4)
             .build();
@@ -67,12 +69,82 @@ final class ExpertTimesTest {
     }
 
     private ExpertTimes times(LlmSpec llm, int smVersion, Mxfp4Activations activations) {
+        return times(llm, smVersion, activations, MoeBackend.AUTO, Parallelism.ofTensors(1), "");
+    }
+
+    private ExpertTimes times(
+            LlmSpec llm,
+            int smVersion,
+            Mxfp4Activations activations,
+            MoeBackend backend,
+            Parallelism parallelism,
+            String version) {
         folder.setSmVersion(smVersion);
         var database = folder.database();
-        choice = new TableChoice(database, TableFolder.GPU, Map.of(), StepExecution.VLLM);
-        var placement = new Placement(llm, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, activations);
-        var roofline = new LayerTime(llm, TableFolder.GPU_SPEC, Parallelism.ofTensors(1));
+        choice = new TableChoice(database, TableFolder.GPU, Map.of("engine", version), StepExecution.VLLM);
+        var placement = new Placement(llm, TableFolder.GPU_SPEC, parallelism, 2, activations, backend);
+        var roofline = new LayerTime(llm, TableFolder.GPU_SPEC, parallelism);
         return ExpertTimes.of(choice, database.gpu(TableFolder.GPU), placement, roofline);
+    }
+
+    /** Writes a table of the model's experts in FP8 blocks, in parts or whole on two GPUs, for 100 and 2000 tokens. */
+    private void fp8Block(String version, String kernel, int numSlices, int numRanks, double millis) {
+        double[][] rows = {{64, 32, 1, 4, numSlices, numRanks, 100}, {64, 32, 1, 4, numSlices, numRanks, 2000}};
+        folder.table(
+                "moe",
+                version,
+                "moe",
+                Map.of("moe_dtype", "fp8_block", "distribution", "power_law_1.2", "kernel_source", kernel),
+                COLUMNS,
+                rows,
+                row -> millis);
+    }
+
+    private ExpertTimes fp8BlockTimes(int smVersion, MoeBackend backend, boolean areWhole, String version) {
+        var parallelism = new Parallelism(2, 1, areWhole, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
+        var llm = LLM.withExpertWeights(WeightFormat.FP8_BLOCK);
+        return times(llm, smVersion, Mxfp4Activations.AUTO, backend, parallelism, version);
+    }
+
+    private static void assertMicros(ExpertTimes times, double tokens, double micros) {
+        assertThat(times.micros().applyAsDouble(tokens)).isCloseTo(micros, within(1e-9));
+    }
+
+    @Test
+    void wholeExpertsOnHopper_takeCutlassKernels_ofTheNextVersionThatHasThem() {
+        fp8Block("0.18.0", "vllm_fused_moe", 1, 2, 0.050);
+        fp8Block("0.25.0", "vllm_fp8moe_flashinfer_cutlass_flashinferexperts", 1, 2, 0.020);
+
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, true, "0.18.0"), 2000, 20);
+        assertThat(choice.sources()).anyMatch(line -> line.contains("flashinfer_cutlass: vLLM 0.25.0"));
+        assertThat(choice.warnings()).isEmpty();
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, true, "0.14.0"), 2000, 50);
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.TRITON, true, "0.18.0"), 2000, 50);
+    }
+
+    /** No table has CUTLASS kernels of parts of experts, which take 1.4 times what Triton's do from 1,024 tokens on. */
+    @Test
+    void partsOfExpertsOnHopper_takeTritonsKernels_exceptFrom15To16() {
+        fp8Block("0.14.0", "vllm_fused_moe", 2, 1, 0.050);
+        fp8Block("0.25.0", "vllm_fp8moe_triton_tritonexperts", 2, 1, 0.040);
+
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, false, "0.14.0"), 2000, 50);
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, false, "0.16.0"), 2000, 70);
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, false, "0.16.0"), 100, 50);
+        assertThat(choice.sources()).anyMatch(line -> line.contains("x 1.4 from 1024 tokens on: empirical"));
+        assertMicros(fp8BlockTimes(HOPPER, MoeBackend.AUTO, false, ""), 2000, 40);
+        assertThat(choice.sources()).noneMatch(line -> line.contains("x 1.4"));
+    }
+
+    @Test
+    void kernelsThatNoTableHas_areOthers_withAWarning() {
+        fp8Block("0.19.0", "vllm_fused_moe", 1, 2, 0.050);
+
+        assertMicros(fp8BlockTimes(BLACKWELL, MoeBackend.AUTO, true, ""), 2000, 50);
+        assertThat(choice.warnings())
+                .anyMatch(line -> line.contains("no times of experts in fp8_block by flashinfer_trtllm"));
+        assertMicros(fp8BlockTimes(AMPERE, MoeBackend.AUTO, true, ""), 2000, 50);
+        assertThat(choice.warnings()).isEmpty();
     }
 
     /**

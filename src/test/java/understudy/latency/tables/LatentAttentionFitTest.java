@@ -17,6 +17,7 @@ import understudy.latency.Gemm;
 import understudy.latency.GpuSpec;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
@@ -184,8 +185,8 @@ final class LatentAttentionFitTest {
                 .hiddenSize(HIDDEN_SIZE)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new LlmSpec.Attention(heads, heads, 192, false, false, 0, 0, DIMS))
-                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false))
+                .attention(new LlmSpec.Attention(heads, heads, 192, QkNorm.NONE, false, 0, 0, DIMS))
+                .feedForward(new LlmSpec.FeedForward(1, true, 1, 0, 0, 0, 0, false, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

@@ -16,6 +16,7 @@ import understudy.latency.LatentAttentionTime;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 
@@ -101,8 +102,8 @@ final class LatentChunksTest {
                 .hiddenSize(10)
                 .vocabSize(1)
                 .maxPositionEmbeddings(1)
-                .attention(new Attention(4, 4, 6, false, false, 0, 0, DIMS))
-                .feedForward(new FeedForward(1, true, 1, 0, 0, 0, 0, false))
+                .attention(new Attention(4, 4, 6, QkNorm.NONE, false, 0, 0, DIMS))
+                .feedForward(new FeedForward(1, true, 1, 0, 0, 0, 0, false, false))
                 .weights(WeightFormat.BF16)
                 .expertWeights(WeightFormat.BF16)
                 .build();

@@ -18,6 +18,7 @@ import understudy.latency.CudaGraphs;
 import understudy.latency.GpuSpec;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.QkNorm;
 import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Parallelism;
 import understudy.latency.StepExecution;
@@ -32,8 +33,8 @@ final class TableLatencyTest {
             .hiddenSize(64)
             .vocabSize(100)
             .maxPositionEmbeddings(1024)
-            .attention(new LlmSpec.Attention(2, 1, 32, false, false, 0, 0, null))
-            .feedForward(new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0, false))
+            .attention(new LlmSpec.Attention(2, 1, 32, QkNorm.NONE, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0, false, false))
             .weights(WeightFormat.BF16)
             .expertWeights(WeightFormat.BF16)
             .build();
@@ -96,6 +97,51 @@ final class TableLatencyTest {
     }
 
     /**
+     * A norm over all heads takes one GPU as long as one over each. On two each sums 96 elements up first, in 2 us and 192
+     * bytes, and they exchange two sums in FP32 by a ring of 1 us and 1 GB/s, 8 bytes of a token; both in two layers.
+     */
+    @Test
+    void normOverAllHeads_isExchanged() {
+        var folder = folder();
+        var one = Parallelism.ofTensors(1);
+        var two = Parallelism.ofTensors(2);
+        var perHead = normed(folder, QkNorm.PER_HEAD, two);
+        var perLayer = normed(folder, QkNorm.PER_LAYER, two);
+
+        assertThat(share(normed(folder, QkNorm.PER_LAYER, one), decode(), "linear"))
+                .isCloseTo(share(normed(folder, QkNorm.PER_HEAD, one), decode(), "linear"), within(1e-6));
+        assertThat(share(perLayer, decode(), "linear") - share(perHead, decode(), "linear"))
+                .isCloseTo(2 * (2_000 + 0.192), within(1e-6));
+        assertThat(share(perLayer, decode(), "all-reduce") - share(perHead, decode(), "all-reduce"))
+                .isCloseTo(2 * (1_000 + 8), within(1e-6));
+    }
+
+    /**
+     * The router's 4 x 64 weights in FP32 are read at 1 GB/us, 1.024 ns, which a BF16 router's table has as 4 us; its inputs
+     * are converted in 2 us and 64 x 6 bytes. The arithmetic is 512 operations at half of 1 TFLOP/s, 1.024 ns, too; both count
+     * by the root of the sum of their squares, and what is read and written of 68 elements of two bytes adds 0.136 ns to
+     * the weights.
+     */
+    @Test
+    void routerInFp32_hasNoTable() {
+        var folder = folder();
+        var plain = LLM.withFeedForward(new LlmSpec.FeedForward(128, true, 1, 4, 1, 32, 0, false, false));
+        var exact = LLM.withFeedForward(new LlmSpec.FeedForward(128, true, 1, 4, 1, 32, 0, false, true));
+
+        double more = share(model(folder, exact, TableFolder.GPU_SPEC), decode(), "linear")
+                - share(model(folder, plain, TableFolder.GPU_SPEC), decode(), "linear");
+        double product = Math.hypot(1.024, 1.024 + 0.136);
+        assertThat(more).isCloseTo(product + 2_000.384 - 4_000, within(1e-6));
+    }
+
+    private static TableLatency normed(TableFolder folder, QkNorm norm, Parallelism parallelism) {
+        var llm = LLM.withAttention(new LlmSpec.Attention(2, 1, 32, norm, false, 0, 0, null));
+        var placement =
+                new Placement(llm, TableFolder.GPU_SPEC, parallelism, 2, Mxfp4Activations.AUTO, MoeBackend.AUTO);
+        return new TableLatency(folder.database(), TableFolder.GPU, Map.of(), placement, new HostOverhead(0, 10));
+    }
+
+    /**
      * In each of two layers 2 x 32 outputs of 16 inputs, 32 of 64, and 2 of 64, 4 us each as the smallest of the table; three
      * element-wise kernels of 2 us and 128 bytes, and two of 2 us and 256.
      */
@@ -110,7 +156,7 @@ final class TableLatencyTest {
 
     private static TableLatency latent(TableFolder folder, LlmSpec.@Nullable Indexer indexer) {
         var latent = new LlmSpec.LatentAttention(16, 8, 4, 8, 8, indexer);
-        var attention = new LlmSpec.Attention(2, 2, 12, false, false, 0, 0, latent);
+        var attention = new LlmSpec.Attention(2, 2, 12, QkNorm.NONE, false, 0, 0, latent);
         return model(folder, LLM.withAttention(attention), TableFolder.GPU_SPEC);
     }
 
@@ -252,7 +298,8 @@ final class TableLatencyTest {
                         TableFolder.GPU_SPEC,
                         Parallelism.ofTensors(2),
                         1,
-                        Mxfp4Activations.AUTO),
+                        Mxfp4Activations.AUTO,
+                        MoeBackend.AUTO),
                 new HostOverhead(0, 0));
 
         assertThat(model.missing()).containsExactly("attention", "gemm", "all-reduce");
@@ -419,7 +466,7 @@ final class TableLatencyTest {
     }
 
     private static TableLatency model(TableFolder folder, LlmSpec llm, GpuSpec gpu) {
-        var placement = new Placement(llm, gpu, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO);
+        var placement = new Placement(llm, gpu, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO, MoeBackend.AUTO);
         return new TableLatency(
                 folder.database(), TableFolder.GPU, Map.of(), placement, new HostOverhead(0, 10, StepExecution.VLLM));
     }
@@ -429,7 +476,8 @@ final class TableLatencyTest {
                 folder.database(),
                 TableFolder.GPU,
                 versions,
-                new Placement(LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO),
+                new Placement(
+                        LLM, TableFolder.GPU_SPEC, Parallelism.ofTensors(1), 2, Mxfp4Activations.AUTO, MoeBackend.AUTO),
                 new HostOverhead(0, 10, execution));
     }
 }
