@@ -43,7 +43,7 @@ final class AutoscalerMatrixTest {
             bounds { most-replicas = 4, up = [{ from = 200ms, replicas = 4 }] }""");
 
     private static final ScalingScenario ABOVE_MAXIMUM = scenario("above-maximum", """
-            load = [{ users = 20 }], for = 2s
+            load = [{ users = 32 }], for = 4s
             bounds { max-replicas = 4 }""");
 
     private static final ScalingScenario FAILED_SCALE = scenario("failed-scale", """
