@@ -200,7 +200,7 @@ public final class LayerTime {
         double rotated = (attention.numHeads() + 2.0 * attention.numKvHeads()) * attention.headDim() / ranks;
         // A gate and what it is for are read, and the product is written.
         double gated = attention.hasOutputGate() ? 1.5 * attention.numHeads() * attention.headDim() / ranks : 0;
-        // The sums of squares are read for by themselves.
+        // Sums of squares read everything once more, and write next to nothing.
         double summed = attention.exchangesQkNorm((int) ranks) ? 0.5 : 0;
         return rotated * ((attention.hasQkNorm() ? 2 : 1) + summed) + gated;
     }

@@ -57,10 +57,9 @@ final class RooflineLatencyTest {
     }
 
     /**
-     * The router has 8 x 10 weights, of which each has 2 bytes more than in BF16, at 1000 bytes per microsecond; each of 1000
-     * tokens 160 operations at 10^5 instead of 10^6 per microsecond, and 10 elements that are read in two bytes and written in
-     * four. Beside the products' memory their arithmetic counts by the root of the sum of squares, which no token has any of:
-     * it is told from 0 tokens.
+     * The router has 8 x 10 weights, each of two bytes more than in BF16, at 1000 bytes per microsecond. Its product alone says
+     * how much longer 1000 tokens take at 10^5 operations per microsecond; each has 10 elements that are read in two
+     * bytes and written in four.
      */
     @Test
     void routerInFp32_isReadInFourBytes_andItsInputsAreConverted() {
