@@ -64,7 +64,6 @@ final class BenchServingCommand extends ConsoleCommand {
     private static final int INTERRUPTED = 130;
     private static final int SGLANG_PORT = 30_000;
     private static final int VLLM_PORT = 8_000;
-    private static final DateTimeFormatter MONTH_AND_DAY = DateTimeFormatter.ofPattern("MMdd");
     private static final Set<String> NATIVE = Set.of("sglang", "sglang-native");
     private static final Set<String> COMPLETIONS = Set.of("sglang-oai", "vllm", "lmdeploy");
     private static final Set<String> CHATS = Set.of("sglang-oai-chat", "vllm-chat", "lmdeploy-chat");
@@ -226,8 +225,8 @@ final class BenchServingCommand extends ConsoleCommand {
 
     private String usualFile() {
         String lengths = dataset.startsWith("random") ? inputLength + "_" + outputLength : dataset;
-        return backend + "_" + LocalDate.now(ZoneId.systemDefault()).format(MONTH_AND_DAY) + "_" + numPrompts + "_"
-                + lengths + ".jsonl";
+        String date = LocalDate.now(ZoneId.systemDefault()).format(DateTimeFormatter.ofPattern("MMdd"));
+        return backend + "_" + date + "_" + numPrompts + "_" + lengths + ".jsonl";
     }
 
     private BenchTarget target() throws InterruptedException {

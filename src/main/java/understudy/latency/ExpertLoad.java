@@ -25,7 +25,7 @@ final class ExpertLoad {
     private final double imbalance;
 
     /**
-     * Describes the experts of a model that has some.
+     * Describes the experts of a model; of one without any it must not be asked for tokens.
      *
      * @param skew exponent of the power law by which tokens spread over experts, 0 if all are equally likely
      */
@@ -34,8 +34,9 @@ final class ExpertLoad {
         numExperts = ffn.numExperts() * parallelism.shareOfExperts();
         expertsPerToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
         logIdleShare = StrictMath.log1p(-(double) ffn.numExpertsPerToken() / ffn.numExperts());
-        inUseByTokens =
-                skew > 0 ? inUseByTokens(numExperts, (double) ffn.numExpertsPerToken() / ffn.numExperts(), skew) : null;
+        inUseByTokens = skew > 0 && numExperts > 0
+                ? inUseByTokens(numExperts, (double) ffn.numExpertsPerToken() / ffn.numExperts(), skew)
+                : null;
         imbalance = parallelism.enablesExpertParallel() ? imbalance(ffn.numExperts(), parallelism.numExpertGpus()) : 1;
     }
 

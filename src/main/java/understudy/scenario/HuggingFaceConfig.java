@@ -31,8 +31,6 @@ import understudy.settings.ScenarioException;
 final class HuggingFaceConfig {
     private static final String FILE = "config.json";
     private static final int MAX = 100_000_000;
-    private static final ObjectReader JSON =
-            Jackson.mapper().reader().with(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS); // as Python writes them
 
     /** Families whose layers are like those of models that the formulas were held against. */
     private static final Set<String> KNOWN =
@@ -123,8 +121,10 @@ final class HuggingFaceConfig {
     }
 
     private static JsonNode parse(Path file) {
-        try (var parser = JSON.createParser(file.toFile())) {
-            JsonNode root = JSON.readTree(parser);
+        ObjectReader json =
+                Jackson.mapper().reader().with(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS); // as Python writes them
+        try (var parser = json.createParser(file.toFile())) {
+            JsonNode root = json.readTree(parser);
             if (root == null || !root.isObject()) {
                 throw new ScenarioException(file + ": not a JSON object");
             }

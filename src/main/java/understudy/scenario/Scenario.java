@@ -223,7 +223,7 @@ public record Scenario(
     /** Requires equal block hashes in all groups, since readers of their KV events can compare no others. */
     private static void requireSameHashes(Section cluster, List<ReplicaGroup> groups) {
         var first = groups.get(0).engine().kvCache().hasher();
-        for (var group : groups) {
+        for (var group : groups.subList(1, groups.size())) {
             if (!group.engine().kvCache().hasher().equals(first)) {
                 throw cluster.unusable(
                         "groups",

@@ -148,6 +148,9 @@ public final class ScenarioFile {
     }
 
     private Section fromEnvironment() {
+        if (environment.keySet().stream().noneMatch(name -> name.startsWith(ENVIRONMENT_PREFIX))) {
+            return NOTHING; // and no names of all settings
+        }
         var keyByName = new TreeMap<String, String>();
         knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));
         var serviceLinks = ServiceLinks.of(environment, ENVIRONMENT_PREFIX);
@@ -171,7 +174,8 @@ public final class ScenarioFile {
 
     /** Returns the environment variable of a setting. */
     public static String variable(String key) {
-        return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+        return ENVIRONMENT_PREFIX
+                + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
     }
 
     /** Leaves out the quotes around a text, which it does not need, but has for those who are used to HOCON. */

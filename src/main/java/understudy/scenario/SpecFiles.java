@@ -38,7 +38,7 @@ public final class SpecFiles {
     private SpecFiles(String folder, String defaultsFile, String what) {
         this.folder = folder;
         this.what = what;
-        defaults = Hocon.resource(defaultsFile).resolve();
+        defaults = Hocon.defaults(defaultsFile).resolve();
     }
 
     /** Returns all bundled files with their defaults filled in, by name. */

@@ -9,7 +9,7 @@ public final class Defaults {
     public static final String RESOURCE = "understudy-defaults.conf";
 
     /** Every setting with its default. */
-    public static final Section SCENARIO = Hocon.resource(RESOURCE);
+    public static final Section SCENARIO = Hocon.defaults(RESOURCE);
 
     private Defaults() {}
 }

@@ -3,6 +3,9 @@ package understudy.settings;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigParseOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
@@ -39,6 +42,40 @@ public final class Hocon {
     /** Parses a file that is bundled with the program. */
     public static Section resource(String name) {
         return new Section(ConfigFactory.parseResources(Hocon.class.getClassLoader(), name), "");
+    }
+
+    /**
+     * Parses a bundled file that includes nothing and explains each of its settings, which every command waits for. The
+     * parser does not see lines that are comments, on which it would spend most of its time.
+     */
+    public static Section defaults(String name) {
+        try (var file = Hocon.class.getClassLoader().getResourceAsStream(name)) {
+            if (file == null) {
+                throw new IllegalArgumentException(name + ": no such resource");
+            }
+            return text(withoutComments(new String(file.readAllBytes(), StandardCharsets.UTF_8)), name);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Empties the lines of a text that are comments, so that all others keep their numbers. */
+    static String withoutComments(String text) {
+        var rest = new StringBuilder();
+        for (int start = 0; start < text.length(); ) {
+            int newline = text.indexOf('\n', start);
+            int end = newline < 0 ? text.length() : newline;
+            int first = start;
+            while (first < end && text.charAt(first) == ' ') {
+                first++;
+            }
+            if (first < end && text.charAt(first) != '#') {
+                rest.append(text, first, end);
+            }
+            rest.append('\n');
+            start = end + 1;
+        }
+        return rest.toString();
     }
 
     static ConfigParseOptions options(RefusingIncluder includer) {

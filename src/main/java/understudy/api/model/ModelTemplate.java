@@ -2,7 +2,6 @@ package understudy.api.model;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +23,6 @@ import understudy.json.Jackson;
  * @param specialTokens texts by the names of variables, such as {@code bos_token}
  */
 public record ModelTemplate(JinjaTemplate withoutTools, JinjaTemplate withTools, Map<String, String> specialTokens) {
-    private static final ObjectMapper JSON = Jackson.mapper();
     private static final String FILE = "chat_template.jinja";
     private static final String CONFIG = "tokenizer_config.json";
     private static final long MAX_BYTES = 64L << 20;
@@ -107,7 +105,7 @@ public record ModelTemplate(JinjaTemplate withoutTools, JinjaTemplate withTools,
             return MissingNode.getInstance();
         }
         try {
-            return JSON.readTree(read(file));
+            return Jackson.mapper().readTree(read(file));
         } catch (JacksonException e) {
             throw new IllegalArgumentException("but " + file + " is not JSON: " + e.getOriginalMessage(), e);
         }
