@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
 import org.apache.pekko.actor.AbstractScheduler;
 import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.Scheduler;
 import org.apache.pekko.event.LoggingAdapter;
 import org.jspecify.annotations.Nullable;
 import scala.concurrent.ExecutionContext;
@@ -30,6 +31,11 @@ public final class VirtualTimeScheduler extends AbstractScheduler {
     /** Sets the loop for schedulers created on this thread; null ends it. */
     static void setLoopOfNewSystem(@Nullable EventLoop loop) {
         LOOP_OF_NEW_SYSTEM.set(loop);
+    }
+
+    /** Returns the loop of the actor system that a scheduler of this class belongs to. */
+    static EventLoop loopOf(Scheduler scheduler) {
+        return ((VirtualTimeScheduler) scheduler).loop;
     }
 
     @Override

@@ -16,6 +16,7 @@ final class EmulationClassLoaderTest {
             "pekko.scheduler.implementation",
             "pekko.actor.internal-dispatcher",
             "pekko.actor.default-dispatcher.throughput",
+            "pekko.actor.default-dispatcher.type",
             "pekko.loggers",
             "pekko.logging-filter",
             "pekko.library-extensions",
