@@ -3,6 +3,7 @@ package understudy.conform;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.speculation.SpeculationMethod;
@@ -51,12 +52,18 @@ final class RecordedSettings {
 
     private static @Nullable KvGroups groups(RecordedPart config) {
         var part = config.find("groups");
-        var groups = part == null ? List.<KvGroup>of() : part.list(RecordedSettings::group);
+        if (part == null) {
+            return null;
+        }
+        var groups = part.list(RecordedSettings::group);
         if (groups.isEmpty()) {
             return null;
         }
         int budget = config.get("max_num_batched_tokens").number(1);
         int threshold = config.get("long_prefill_token_threshold").number(0);
+        if (KvGroups.commonBlockSize(groups) > Integer.MAX_VALUE) {
+            throw part.problem("has block sizes whose least common multiple is above " + Integer.MAX_VALUE);
+        }
         int numStages = config.number("pipeline_parallel_size", 1, 1);
         int maxStepsInFlight = config.get("async").bool() ? numStages + 1 : numStages;
         return new KvGroups(
@@ -80,7 +87,10 @@ final class RecordedSettings {
     private static SpeculationConfig speculation(RecordedPart config) {
         if (config.find("lookahead_tokens") == null && config.find("spec_method") != null) {
             String method = config.get("spec_method").text().toUpperCase(Locale.ROOT);
-            return SpeculationMethod.valueOf(method)
+            return Stream.of(SpeculationMethod.values())
+                    .filter(known -> known.name().equals(method))
+                    .findFirst()
+                    .orElseThrow(() -> config.get("spec_method").unusable("a method that vLLM has, such as eagle"))
                     .config(config.get("num_speculative_tokens").number(1));
         }
         return new SpeculationConfig(

@@ -225,6 +225,22 @@ final class ConformCommandTest {
         assertThat(conform.err).contains(problem);
     }
 
+    /** 65,536 and 65,537 share no factor: blocks of both end together after 4,295,032,832 tokens, more than an int has. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    "groups": [{"kind": "full_attention", "block_size": 65536}, {"kind": "mamba", "block_size": 65537}] \
+                    | workload 1.config.groups has block sizes whose least common multiple is above 2147483647
+                    "spec_method": "oracle", "num_speculative_tokens": 2 \
+                    | workload 1.config.spec_method is "oracle", must be a method that vLLM has, such as eagle
+                    """)
+    void settingThatNoEngineHas_isNamed(String setting, String problem) throws IOException {
+        var conform = call("conform", write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting)));
+
+        assertThat(conform.exitCode).isEqualTo(2);
+        assertThat(conform.err.lines()).hasSize(1);
+        assertThat(conform.err).contains(problem);
+    }
+
     @Test
     void missingFile_isReported() {
         var conform = call("conform", "nowhere.json");

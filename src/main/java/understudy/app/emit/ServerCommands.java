@@ -50,7 +50,7 @@ public record ServerCommands(List<ServerProgram> programs) {
                     root,
                     root.section("cluster").wholeNumber("replicas", 1, Integer.MAX_VALUE),
                     Role.BOTH,
-                    hasStates(groups.get(0))));
+                    groups.get(0)));
         }
         var commands = new ArrayList<ServerCommand>();
         for (int i = 0; i < entries.size(); i++) {
@@ -62,11 +62,7 @@ public record ServerCommands(List<ServerProgram> programs) {
             int numReplicas = group.wholeNumber("replicas", 0, Integer.MAX_VALUE);
             if (numReplicas > 0) {
                 commands.add(command(
-                        group.text("name"),
-                        merged,
-                        numReplicas,
-                        group.choice("role", Role.class),
-                        hasStates(groups.get(i))));
+                        group.text("name"), merged, numReplicas, group.choice("role", Role.class), groups.get(i)));
             }
         }
         return commands;
@@ -77,7 +73,8 @@ public record ServerCommands(List<ServerProgram> programs) {
         return model != null && model.linearAttention() != null;
     }
 
-    private ServerCommand command(String name, Section group, int numReplicas, Role role, boolean hasStates) {
+    private ServerCommand command(String name, Section group, int numReplicas, Role role, ReplicaGroup checked) {
+        boolean hasStates = hasStates(checked);
         var program = program(group.section("engine"));
         var wanted = values(group, program);
         // What it comes to for this model: flags have no third value.
@@ -96,6 +93,8 @@ public record ServerCommands(List<ServerProgram> programs) {
         var flags = program.flags(changed, role);
         var environment = program.environment(changed);
         var emulated = emulated(program, model, flags, environment, ofVersion, wanted);
+        var notes = notes(program, role, emulated, wanted);
+        notes.addAll(checked.engine().warnings());
         int numRanks = Integer.parseInt(wanted.getOrDefault("latency.data-parallel-size", "1"));
         int numGpus = numRanks
                 * Integer.parseInt(wanted.getOrDefault("latency.tensor-parallel-size", "1"))
@@ -111,7 +110,7 @@ public record ServerCommands(List<ServerProgram> programs) {
                 .numGpus(numGpus)
                 .gpu(wanted.getOrDefault(GPU, ""))
                 .role(role)
-                .notes(notes(program, role, emulated, wanted))
+                .notes(notes)
                 .build();
     }
 

@@ -154,6 +154,27 @@ final class ServerCommandsTest {
                 .isEqualTo(!"--no-enable-prefix-caching".equals(flag));
     }
 
+    /** What the emulation of such an engine lacks is said beside the command of the real one. */
+    @ParameterizedTest
+    @CsvSource({"false, true", "true, false"})
+    void sglangThatKeepsStatesForPrefixes_hasANote(boolean hasNoTree, boolean hasNote) {
+        var command = only(Map.of(
+                "engine.kind",
+                "sglang",
+                "engine.sglang.disable-radix-cache",
+                String.valueOf(hasNoTree),
+                "latency.llm",
+                "qwen3-next-80b-a3b",
+                "latency.gpu",
+                "h200",
+                "latency.tensor-parallel-size",
+                "2"));
+
+        assertThat(command.flags().contains("--disable-radix-cache")).isEqualTo(hasNoTree);
+        assertThat(command.notes().stream().anyMatch(note -> note.startsWith("no prefixes are cached")))
+                .isEqualTo(hasNote);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     engine.sglang.schedule-policy = lpm                     | --schedule-policy=lpm
