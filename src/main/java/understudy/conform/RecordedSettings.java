@@ -64,12 +64,12 @@ final class RecordedSettings {
         if (KvGroups.commonBlockSize(groups) > Integer.MAX_VALUE) {
             throw part.problem("has block sizes whose least common multiple is above " + Integer.MAX_VALUE);
         }
-        int numStages = config.number("pipeline_parallel_size", 1, 1);
-        int maxStepsInFlight = config.get("async").bool() ? numStages + 1 : numStages;
+        long numStages = config.number("pipeline_parallel_size", 1, 1);
+        long maxStepsInFlight = config.get("async").bool() ? numStages + 1 : numStages;
         return new KvGroups(
                 groups,
                 config.number("prefix_cache_retention_interval", 0, KvGroups.RETAIN_ALL),
-                maxStepsInFlight * budget,
+                (int) Math.min(maxStepsInFlight * budget, Integer.MAX_VALUE),
                 threshold > 0 ? Math.min(budget, threshold) : budget);
     }
 

@@ -149,7 +149,7 @@ public final class ScenarioFile {
 
     private Section fromEnvironment() {
         if (environment.keySet().stream().noneMatch(name -> name.startsWith(ENVIRONMENT_PREFIX))) {
-            return NOTHING; // and no names of all settings
+            return NOTHING; // without the names of all settings, which take a while to make
         }
         var keyByName = new TreeMap<String, String>();
         knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));

@@ -241,6 +241,21 @@ final class ConformCommandTest {
         assertThat(conform.err).contains(problem);
     }
 
+    /** Two steps in flight with 2,147,483,647 tokens each are more than an int has. */
+    @Test
+    void budgetWithoutABound_isReplayed() throws IOException {
+        String file = write(RECORDING
+                .replace("\"max_num_batched_tokens\": 64", "\"max_num_batched_tokens\": 2147483647")
+                .replace(
+                        "\"async\": false",
+                        "\"async\": true, \"groups\": [{\"kind\": \"full_attention\", \"block_size\": 4}]"));
+
+        var conform = call("conform", file);
+
+        assertThat(conform.err).isEmpty();
+        assertThat(conform.exitCode).isLessThan(2);
+    }
+
     @Test
     void missingFile_isReported() {
         var conform = call("conform", "nowhere.json");

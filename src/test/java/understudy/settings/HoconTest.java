@@ -3,11 +3,11 @@ package understudy.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("The parser of HOCON")
-class HoconTest {
+final class HoconTest {
     @Test
     void linesThatAreCommentsAreEmptiedAndOthersKeepTheirNumbers() {
         assertThat(Hocon.withoutComments("# one\na = 1 # of two\n\n  # three\n  b = \"#\"\n"))
@@ -15,11 +15,12 @@ class HoconTest {
         assertThat(Hocon.withoutComments("a = 1")).isEqualTo("a = 1\n");
     }
 
-    @Test
-    void defaultsAreThoseOfTheFileWithItsComments() {
-        assertThat(Hocon.defaults(Defaults.RESOURCE).values())
+    @ParameterizedTest
+    @ValueSource(strings = {Defaults.RESOURCE, "model-defaults.conf", "gpu-defaults.conf"})
+    void defaultsAreThoseOfTheFileWithItsComments(String name) {
+        assertThat(Hocon.defaults(name).resolve().values())
                 .isNotEmpty()
-                .isEqualTo(Hocon.resource(Defaults.RESOURCE).values());
+                .isEqualTo(Hocon.resource(name).resolve().values());
     }
 
     @Test
