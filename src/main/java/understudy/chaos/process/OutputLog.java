@@ -18,10 +18,11 @@ final class OutputLog {
     private final int maxBytes;
     private final Thread thread;
 
-    private OutputLog(InputStream output, Path file, int maxBytes) {
+    private OutputLog(InputStream output, Path file, int maxBytes) throws IOException {
         this.file = file;
         this.maxBytes = maxBytes;
-        thread = new Thread(() -> copy(output), "chaos-output");
+        var log = new RandomAccessFile(file.toFile(), "rw");
+        thread = new Thread(() -> copy(output, log), "chaos-output");
         thread.setDaemon(true);
     }
 
@@ -35,16 +36,16 @@ final class OutputLog {
     }
 
     static OutputLog start(InputStream output, Path file, int maxBytes) throws IOException {
-        new RandomAccessFile(file.toFile(), "rw").close();
         var log = new OutputLog(output, file, maxBytes);
         log.thread.start();
         return log;
     }
 
-    private void copy(InputStream output) {
-        try (output) {
+    private void copy(InputStream output, RandomAccessFile log) {
+        try (output;
+                log) {
             try {
-                append(output);
+                append(output, log);
             } catch (IOException fullDisk) {
                 // The process goes on without a log.
                 output.transferTo(OutputStream.nullOutputStream());
@@ -54,18 +55,16 @@ final class OutputLog {
         }
     }
 
-    private void append(InputStream output) throws IOException {
+    private void append(InputStream output, RandomAccessFile log) throws IOException {
         var buffer = new byte[BUFFER_BYTES];
-        try (var log = new RandomAccessFile(file.toFile(), "rw")) {
-            log.seek(log.length());
-            for (int count = output.read(buffer); count >= 0; count = output.read(buffer)) {
-                log.write(buffer, 0, count);
-                if (log.length() > maxBytes) {
-                    var newest = tail(log, maxBytes / 2);
-                    log.seek(0);
-                    log.write(newest);
-                    log.setLength(newest.length);
-                }
+        log.seek(log.length());
+        for (int count = output.read(buffer); count >= 0; count = output.read(buffer)) {
+            log.write(buffer, 0, count);
+            if (log.length() > maxBytes) {
+                var newest = tail(log, maxBytes / 2);
+                log.seek(0);
+                log.write(newest);
+                log.setLength(newest.length);
             }
         }
     }
