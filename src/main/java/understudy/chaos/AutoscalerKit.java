@@ -106,7 +106,7 @@ public final class AutoscalerKit extends ConformanceKit<ScalingScenario> {
     private ScalingEvidence play(
             ScalingScenario scenario, Deployment deployment, ControlPlane plane, AutoscalerUnderTest.Running running) {
         var stopwatch = Stopwatch.start();
-        int initialReplicas = plane.begin(stopwatch);
+        plane.begin();
         var counts = new ArrayList<ReplicaCounts>();
         var phases = new ArrayList<FaultPhase>();
         var begun = new HashSet<TimedFault>();
@@ -123,7 +123,7 @@ public final class AutoscalerKit extends ConformanceKit<ScalingScenario> {
                     scenario.name(),
                     scenario.bounds(),
                     stopwatch.nanos(),
-                    initialReplicas,
+                    scenario.replicas(),
                     counts,
                     plane.calls(),
                     phases,

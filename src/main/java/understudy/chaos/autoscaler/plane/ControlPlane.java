@@ -51,7 +51,8 @@ public final class ControlPlane implements AutoCloseable {
     private final List<ScaleCall> calls = new ArrayList<>();
     private final List<HttpExchange> hung = new ArrayList<>();
     private Pods pods = new Pods(new TreeMap<>(), new TreeMap<>());
-    private Stopwatch stopwatch = Stopwatch.start();
+    private final Stopwatch stopwatch = Stopwatch.start();
+    private long beginNanos;
     private int numVersioned;
     private volatile boolean isCalled;
 
@@ -111,11 +112,9 @@ public final class ControlPlane implements AutoCloseable {
         return isCalled;
     }
 
-    /** Begins the time of the scenario, and returns the replicas that are wanted then; calls before are forgotten. */
-    public synchronized int begin(Stopwatch now) {
-        stopwatch = now;
-        calls.clear();
-        return scale.wanted();
+    /** Begins the time of the scenario. Calls before it count as calls at its start: the first one began it. */
+    public synchronized void begin() {
+        beginNanos = stopwatch.nanos();
     }
 
     /** Returns {@code spec.replicas}. */
@@ -141,9 +140,9 @@ public final class ControlPlane implements AutoCloseable {
         hung.clear();
     }
 
-    /** Returns the calls of the scale subresource since the scenario's start. */
+    /** Returns the calls of the scale subresource, with their time since the scenario's start. */
     public synchronized List<ScaleCall> calls() {
-        return List.copyOf(calls);
+        return calls.stream().map(call -> call.since(beginNanos)).toList();
     }
 
     private void onRequest(HttpExchange exchange) throws IOException {
@@ -167,7 +166,7 @@ public final class ControlPlane implements AutoCloseable {
     private void onScale(HttpExchange exchange) throws IOException {
         String method = exchange.getRequestMethod();
         String body = new String(exchange.getRequestBody().readNBytes(MAX_BODY_BYTES), StandardCharsets.UTF_8);
-        long atNanos = nowNanos();
+        long atNanos = stopwatch.nanos();
         var late = fault(PlaneFault.Kind.LATE_SCALE);
         if (late != null) {
             pause(late.delayMillis());
@@ -266,10 +265,6 @@ public final class ControlPlane implements AutoCloseable {
                 .filter(fault -> fault.kind() == kind)
                 .findFirst()
                 .orElse(null);
-    }
-
-    private synchronized long nowNanos() {
-        return stopwatch.nanos();
     }
 
     private static void pause(long millis) {

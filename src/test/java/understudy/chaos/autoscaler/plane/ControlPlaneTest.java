@@ -101,6 +101,19 @@ final class ControlPlaneTest {
                         tuple(200, OptionalInt.empty()), tuple(200, OptionalInt.of(5)), tuple(409, OptionalInt.of(6)));
     }
 
+    /** The first call begins the scenario, but what an autoscaler asks for at once comes before the kit has seen that. */
+    @Test
+    void callBeforeTheScenarioCountsAsOneAtItsStart() throws Exception {
+        send("PATCH", plane.scale(), "application/merge-patch+json", "{\"spec\": {\"replicas\": 8}}");
+
+        plane.begin();
+        send("PATCH", plane.scale(), "application/merge-patch+json", "{\"spec\": {\"replicas\": 7}}");
+
+        assertThat(plane.calls()).extracting(ScaleCall::replicas).containsExactly(OptionalInt.of(8), OptionalInt.of(7));
+        assertThat(plane.calls().get(0).atNanos()).isZero();
+        assertThat(plane.calls().get(1).atNanos()).isPositive();
+    }
+
     @Test
     void statusThatChangesMakesANewVersion() throws Exception {
         String version = scale().path("metadata").path("resourceVersion").asText();
