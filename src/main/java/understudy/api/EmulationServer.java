@@ -4,9 +4,11 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -111,9 +113,13 @@ public final class EmulationServer implements AutoCloseable {
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
         }
         Optional.ofNullable(alsoTold).ifPresent(told -> readers.add(told.ref()::tell));
-        boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
+        var details = EnumSet.of(ClusterEvent.Detail.CHOICES);
+        if (kvEvents != null) {
+            details.add(ClusterEvent.Detail.KV_EVENTS);
+        }
+        Optional.ofNullable(alsoTold).ifPresent(told -> details.addAll(told.details()));
         var subscriber =
-                new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents);
+                new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), Set.copyOf(details));
         rooms = new PushRooms(host.time());
         host.start(new Cluster.Start(spec, subscriber, SideChannelClient.start(host, system, settings, rooms)));
         var watchers = new ArrayList<ClusterLink.Watcher>(List.of(engineMetrics, malformedStreams));

@@ -8,6 +8,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
@@ -190,8 +191,9 @@ public sealed interface ClusterEvent {
      * Choice of the router.
      *
      * @param numUncachedTokens prompt tokens that the router does not believe to be cached there
-     * @param ready the replicas that could have been chosen, in ascending order
-     * @param scores as they were when the choice was made, before the request counted
+     * @param ready the replicas that could have been chosen, in ascending order; none unless {@link Detail#CHOICES} are
+     *     wanted
+     * @param scores as they were when the choice was made, before the request counted; none unless they are wanted
      */
     record Routed(
             long requestId, int replicaIndex, long atNanos, int numUncachedTokens, IntList ready, RoutingScores scores)
@@ -265,23 +267,36 @@ public sealed interface ClusterEvent {
             List<OwnFigure> own,
             @Nullable KvTraffic traffic) {}
 
+    /** Part of an event that takes time to put together, so that it is left out where nobody reads it. */
+    enum Detail {
+        /** Changes of prefix tables, with the tokens of each block. */
+        KV_EVENTS,
+        /** What the router chose from, and why. */
+        CHOICES
+    }
+
     /**
      * Subscriber of a cluster's events, which may hand them on to several. A cluster without one does nothing for it.
      *
-     * @param wantsKvEvents whether it reads the changes of prefix tables, with the tokens of each block
+     * @param details those that it reads, or one that it tells does
      * @param next another one, or null
      */
     record Subscriber(
             ActorRef<? super ClusterEvent> ref,
-            boolean wantsKvEvents,
+            Set<Detail> details,
             @Nullable Subscriber next) {
-        public Subscriber(ActorRef<? super ClusterEvent> ref, boolean wantsKvEvents) {
-            this(ref, wantsKvEvents, null);
+        public Subscriber(ActorRef<? super ClusterEvent> ref, Set<Detail> details) {
+            this(ref, details, null);
         }
 
-        /** Tells one that reads no KV events before another one, if there is one. */
+        /** Tells one that reads no details before another one, if there is one. */
         public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
-            return new Subscriber(ref, next != null && next.wantsKvEvents, next);
+            return new Subscriber(ref, next == null ? Set.of() : next.details, next);
+        }
+
+        /** Returns whether a detail is read. */
+        public boolean wants(Detail detail) {
+            return details.contains(detail);
         }
 
         /** Tells all of them. */

@@ -85,7 +85,7 @@ public record ReplicaPeers(
 
     /** Returns whether the subscriber does. */
     public boolean publishesKvEventsOutside() {
-        return subscriber != null && subscriber.wantsKvEvents();
+        return subscriber != null && subscriber.wants(ClusterEvent.Detail.KV_EVENTS);
     }
 
     /** Sends the event of a step or request that has ended to the collector of figures and to the subscriber. */

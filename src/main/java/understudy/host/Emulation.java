@@ -1,5 +1,6 @@
 package understudy.host;
 
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +81,7 @@ public final class Emulation implements AutoCloseable {
             return Behaviors.same();
         });
         var ref = time.system().systemActorOf(reading, "reader", Props.empty());
-        start(new Cluster.Start(spec, new ClusterEvent.Subscriber(ref, false)), speed);
+        start(new Cluster.Start(spec, new ClusterEvent.Subscriber(ref, Set.of(ClusterEvent.Detail.CHOICES))), speed);
     }
 
     private void start(Cluster.Start start, double speed) {

@@ -134,7 +134,12 @@ public final class ClusterView {
 
     /** Returns the replicas that take requests, in ascending order. */
     public IntList readyReplicas() {
-        return new IntImmutableList(ready.stream().toArray());
+        var replicas = new int[ready.cardinality()];
+        int count = 0;
+        for (int i = ready.nextSetBit(0); i >= 0; i = ready.nextSetBit(i + 1)) {
+            replicas[count++] = i;
+        }
+        return new IntImmutableList(replicas);
     }
 
     /** Returns how many replicas there are, ready or not. */

@@ -16,6 +16,8 @@ import java.util.stream.IntStream;
  * @param parts figures that the rule compared, and others for information; the decisive one first
  */
 public record RoutingScores(String rule, List<Part> parts) {
+    /** No reasons. */
+    public static final RoutingScores NONE = new RoutingScores("", List.of());
 
     /**
      * A figure of every replica.

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
 import understudy.api.kvevents.KvEventPublisher;
@@ -80,7 +81,8 @@ public final class EmulatedCluster implements AutoCloseable {
                     .orElse(null);
             sender = new RequestSender(host);
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
-            var subscriber = feed == null ? null : new ClusterEvent.Subscriber(feed, true);
+            var subscriber =
+                    feed == null ? null : new ClusterEvent.Subscriber(feed, Set.of(ClusterEvent.Detail.KV_EVENTS));
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
             if (http == null) {
                 host.start(scenario.clusterSpec(), subscriber);

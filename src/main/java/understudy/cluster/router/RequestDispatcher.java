@@ -1,5 +1,6 @@
 package understudy.cluster.router;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -18,6 +19,7 @@ import understudy.report.Outcome;
 import understudy.routing.ClusterView;
 import understudy.routing.Lanes;
 import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingScores;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionControl;
 import understudy.routing.admission.SlowReplicas;
@@ -257,13 +259,14 @@ final class RequestDispatcher {
             return;
         }
         if (subscriber != null) {
+            boolean isExplained = subscriber.wants(ClusterEvent.Detail.CHOICES);
             subscriber.tell(new ClusterEvent.Routed(
                     request.id(),
                     chosen,
                     clock.nowNanos(),
                     request.prompt().length() - policy.cachedTokens(chosen),
-                    view.readyReplicas(),
-                    policy.explain(view)));
+                    isExplained ? view.readyReplicas() : IntList.of(),
+                    isExplained ? policy.explain(view) : RoutingScores.NONE));
         }
         int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
         if (prefillLegs != null && arePaired) {

@@ -88,10 +88,14 @@ public final class AutoscalerActor extends AbstractBehavior<Autoscaler.Command> 
                     step.endNanos(),
                     first.ttftNanos().getLong(i));
         }
-        first.resumedIds().forEach(signals::onPrefilled);
-        step.ended().stream()
-                .filter(request -> request.outcome() != Outcome.PREFILL_LEG)
-                .forEach(request -> signals.onEnded(request.requestId()));
+        for (int i = 0; i < first.resumedIds().size(); i++) {
+            signals.onPrefilled(first.resumedIds().getLong(i));
+        }
+        for (var request : step.ended()) {
+            if (request.outcome() != Outcome.PREFILL_LEG) {
+                signals.onEnded(request.requestId());
+            }
+        }
         onLoad(step.replicaIndex(), step.load());
     }
 

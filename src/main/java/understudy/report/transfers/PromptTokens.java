@@ -60,7 +60,11 @@ public record PromptTokens(long numComputed, long numLocal, Map<KvSource, Long> 
     }
 
     public long numExternal() {
-        return external.values().stream().mapToLong(Long::longValue).sum();
+        long sum = 0;
+        for (long count : external.values()) {
+            sum += count;
+        }
+        return sum;
     }
 
     public long numCached() {

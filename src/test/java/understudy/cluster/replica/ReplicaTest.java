@@ -7,6 +7,7 @@ import static understudy.cluster.ListWorkload.request;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -337,7 +338,7 @@ final class ReplicaTest {
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<ClusterEvent> events) {
         var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(publishesKvEvents))
-                .withSubscriber(events == null ? null : new ClusterEvent.Subscriber(events, false));
+                .withSubscriber(events == null ? null : new ClusterEvent.Subscriber(events, Set.of()));
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(
                         new VllmSpec(

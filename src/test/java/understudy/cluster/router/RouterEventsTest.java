@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,6 @@ final class RouterEventsTest {
 
     private final VirtualTimeTestKit.Inbox<ClusterEvent> subscriber = kit.createInbox(ClusterEvent.class);
     private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
-    private final ActorRef<Router.Command> router = spawn();
 
     @AfterEach
     void close() {
@@ -38,9 +38,11 @@ final class RouterEventsTest {
 
     @Test
     void everyChoice_withTheScoresBeforeIt() {
-        submit(1);
+        var router = spawn(Set.of(ClusterEvent.Detail.CHOICES));
+
+        submit(router, 1);
         kit.advance(Duration.ofMillis(3));
-        submit(2);
+        submit(router, 2);
 
         kit.advance(Duration.ZERO);
 
@@ -51,7 +53,19 @@ final class RouterEventsTest {
                         new ClusterEvent.Routed(2, 1, 3 * MILLI, 20, BOTH, outstanding(1, 0)));
     }
 
-    private void submit(long id) {
+    /** A subscriber that reads no choices, as the autoscaler, gets replica and tokens alone. */
+    @Test
+    void choicesThatNobodyReads_areLeftOut() {
+        var router = spawn(Set.of());
+
+        submit(router, 1);
+        kit.advance(Duration.ZERO);
+
+        assertThat(subscriber.messages())
+                .containsExactly(new ClusterEvent.Routed(1, 0, 0, 20, IntList.of(), RoutingScores.NONE));
+    }
+
+    private void submit(ActorRef<Router.Command> router, long id) {
         router.tell(new Router.Submit(request(id, 0, 20, 3), client.ref(), false));
     }
 
@@ -60,14 +74,14 @@ final class RouterEventsTest {
                 "next in turn", List.of(new RoutingScores.Part("outstanding", LongList.of(byReplica))));
     }
 
-    private ActorRef<Router.Command> spawn() {
+    private ActorRef<Router.Command> spawn(Set<ClusterEvent.Detail> details) {
         var cluster = new ClusterFixture();
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var spec = cluster.spec(null);
         var replicas = kit.createInbox(Replica.Command.class);
         var spawned = kit.spawn(
                 RouterActor.create(
-                        kit.clock(), spec, metrics.ref(), new ClusterEvent.Subscriber(subscriber.ref(), false)),
+                        kit.clock(), spec, metrics.ref(), new ClusterEvent.Subscriber(subscriber.ref(), details)),
                 "router");
         spawned.tell(new Router.ReplicaUp(0, replicas.ref(), ReplicaTraits.PLAIN));
         spawned.tell(new Router.ReplicaUp(1, replicas.ref(), ReplicaTraits.PLAIN));
