@@ -210,7 +210,7 @@ final class ManualFiguresTest {
         String sentence = filled(
                 "{completed:,} requests, as many as the rates of the source stand for in each of the 144 windows, and"
                         + " {total_output_tokens_billions:2} billion tokens of answers. A KEDA rule on running requests"
-                        + " keeps 3 to {max_replicas:0} replicas of eight B200, 99 of 100 first tokens come within"
+                        + " keeps 5 to {max_replicas:0} replicas of eight B200, 99 of 100 first tokens come within"
                         + " {p99_ttft_ms/1000:1} s, and {good_percent:2} % within 5 s.",
                 report);
         assertThat(Files.readString(MANUAL.resolve("traces.md")).replaceAll("\\s+", " "))
