@@ -258,17 +258,17 @@ final class RequestDispatcher {
             gate.reject(arrival, Outcome.TTFT_LIMIT, "the first token would come too late");
             return;
         }
+        int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
         if (subscriber != null) {
             boolean isExplained = subscriber.wants(ClusterEvent.Detail.CHOICES);
             subscriber.tell(new ClusterEvent.Routed(
                     request.id(),
                     chosen,
                     clock.nowNanos(),
-                    request.prompt().length() - policy.cachedTokens(chosen),
+                    numUncached,
                     isExplained ? view.readyReplicas() : IntList.of(),
                     isExplained ? policy.explain(view) : RoutingScores.NONE));
         }
-        int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
         if (prefillLegs != null && arePaired) {
             dispatchPair(prefillLegs, arrival, chosen);
         } else if (request.kvTransfer() != null) {
