@@ -113,7 +113,7 @@ public final class EmulationServer implements AutoCloseable {
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
         }
         Optional.ofNullable(alsoTold).ifPresent(told -> readers.add(told.ref()::tell));
-        var details = EnumSet.of(ClusterEvent.Detail.CHOICES);
+        var details = EnumSet.of(ClusterEvent.Detail.KV_CACHES, ClusterEvent.Detail.CHOICES);
         if (kvEvents != null) {
             details.add(ClusterEvent.Detail.KV_EVENTS);
         }

@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -36,7 +37,7 @@ import understudy.transfer.TransferEnded;
 public sealed interface ClusterEvent {
 
     /**
-     * Step of a replica that has ended; one for each step. With a subscriber, a {@link KvCacheChanged} follows.
+     * Step of a replica that has ended; one for each step. A {@link KvCacheChanged} follows for those who read it.
      *
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
@@ -269,7 +270,9 @@ public sealed interface ClusterEvent {
 
     /** Part of an event that takes time to put together, so that it is left out where nobody reads it. */
     enum Detail {
-        /** Changes of prefix tables, with the tokens of each block. */
+        /** States of KV caches. */
+        KV_CACHES,
+        /** Changes of prefix tables, with the tokens of each block; with states of KV caches alone. */
         KV_EVENTS,
         /** What the router chose from, and why. */
         CHOICES
@@ -289,9 +292,14 @@ public sealed interface ClusterEvent {
             this(ref, details, null);
         }
 
-        /** Tells one that reads no details before another one, if there is one. */
-        public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
-            return new Subscriber(ref, next == null ? Set.of() : next.details, next);
+        /** Tells one that reads some details before another one, if there is one. */
+        public static Subscriber before(
+                @Nullable Subscriber next, ActorRef<? super ClusterEvent> ref, Set<Detail> details) {
+            var all = new HashSet<>(details);
+            if (next != null) {
+                all.addAll(next.details);
+            }
+            return new Subscriber(ref, Set.copyOf(all), next);
         }
 
         /** Returns whether a detail is read. */

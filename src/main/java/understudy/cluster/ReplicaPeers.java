@@ -85,7 +85,12 @@ public record ReplicaPeers(
 
     /** Returns whether the subscriber does. */
     public boolean publishesKvEventsOutside() {
-        return subscriber != null && subscriber.wants(ClusterEvent.Detail.KV_EVENTS);
+        return tells(ClusterEvent.Detail.KV_EVENTS);
+    }
+
+    /** Returns whether the subscriber reads a detail. */
+    public boolean tells(ClusterEvent.Detail detail) {
+        return subscriber != null && subscriber.wants(detail);
     }
 
     /** Sends the event of a step or request that has ended to the collector of figures and to the subscriber. */

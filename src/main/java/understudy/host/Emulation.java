@@ -81,7 +81,12 @@ public final class Emulation implements AutoCloseable {
             return Behaviors.same();
         });
         var ref = time.system().systemActorOf(reading, "reader", Props.empty());
-        start(new Cluster.Start(spec, new ClusterEvent.Subscriber(ref, Set.of(ClusterEvent.Detail.CHOICES))), speed);
+        start(
+                new Cluster.Start(
+                        spec,
+                        new ClusterEvent.Subscriber(
+                                ref, Set.of(ClusterEvent.Detail.KV_CACHES, ClusterEvent.Detail.CHOICES))),
+                speed);
     }
 
     private void start(Cluster.Start start, double speed) {

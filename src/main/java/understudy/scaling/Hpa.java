@@ -39,4 +39,9 @@ public record Hpa(ScalingMetric metric, double target, double tolerance) impleme
     static boolean isClose(double ratio, double tolerance) {
         return ratio >= 1 - tolerance && ratio <= 1 + tolerance;
     }
+
+    @Override
+    public boolean readsKvUsage() {
+        return metric == ScalingMetric.KV_CACHE_USAGE_PERC;
+    }
 }

@@ -58,4 +58,9 @@ public final class Keda implements ScalingRule {
         double ratio = sum / (options.threshold * numReplicas);
         return Hpa.isClose(ratio, HPA_TOLERANCE) ? numReplicas : (int) Math.ceil(sum / options.threshold);
     }
+
+    @Override
+    public boolean readsKvUsage() {
+        return options.metric == ScalingMetric.KV_CACHE_USAGE_PERC;
+    }
 }

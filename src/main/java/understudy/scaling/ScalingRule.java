@@ -6,4 +6,9 @@ public interface ScalingRule {
 
     /** Returns how many replicas there should be, before limits and {@link Stabilization}. */
     int desired(ScalingMetrics metrics);
+
+    /** Returns whether it goes by the usage of KV caches; if not, that may be missing in the metrics. */
+    default boolean readsKvUsage() {
+        return true;
+    }
 }

@@ -22,4 +22,9 @@ public record SloTtft(double targetSeconds) implements ScalingRule {
         boolean isUnknown = metrics.ttft().count() == 0 && metrics.inflightTokens() > 0;
         return ratio < 0.5 && !isUnknown ? numReplicas - 1 : numReplicas;
     }
+
+    @Override
+    public boolean readsKvUsage() {
+        return false;
+    }
 }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import understudy.latency.ApiDelay;
 import understudy.latency.LinearLatency;
 import understudy.report.latency.LatencyStats;
@@ -50,6 +52,25 @@ final class ScalingRulesTest {
         var metrics = new ScalingMetrics(0, loads(10, new ReplicaLoad(0, 0, usage)), 0, 0, NO_TTFT, 0);
 
         assertThat(hpa(ScalingMetric.KV_CACHE_USAGE_PERC, 1).desired(metrics)).isEqualTo(expected);
+    }
+
+    static Stream<ScalingRule> rules() {
+        var byMetric = Stream.of(ScalingMetric.values())
+                .filter(ScalingMetric::isSum)
+                .map(metric -> new Keda(new Keda.Options(metric, 1, 0, 0, false)));
+        var others = Stream.of(new SloTtft(1), new TokenAware(1e9, 1, 0.1));
+        var hpas = Stream.of(ScalingMetric.values()).map(metric -> hpa(metric, 1));
+        return Stream.of(hpas, byMetric, others).flatMap(rules -> rules);
+    }
+
+    /** Two replicas with all of their KV in use instead of none; a rule that says so wants others then. */
+    @ParameterizedTest
+    @MethodSource("rules")
+    void ruleSaysWhetherItReadsTheUsageOfKv(ScalingRule rule) {
+        int whenFull = rule.desired(new ScalingMetrics(0, loads(2, new ReplicaLoad(2, 2, 1)), 0, 2, NO_TTFT, 0));
+        int whenEmpty = rule.desired(new ScalingMetrics(0, loads(2, new ReplicaLoad(2, 2, 0)), 0, 2, NO_TTFT, 0));
+
+        assertThat(whenFull != whenEmpty).isEqualTo(rule.readsKvUsage());
     }
 
     @Test

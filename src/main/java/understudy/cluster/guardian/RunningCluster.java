@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -35,6 +36,8 @@ import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.kvcache.KvOutOfMemoryException;
 import understudy.runtime.Clock;
+import understudy.scaling.ScalingRule;
+import understudy.scaling.ScalingSpec;
 import understudy.workload.Workload;
 import understudy.workload.files.TraceException;
 
@@ -95,14 +98,19 @@ final class RunningCluster {
      * Returns the subscribers of all events: the autoscaler if there is one, and the one from outside; null if none.
      */
     private ClusterEvent.@Nullable Subscriber subscriber(Cluster.Start start) {
-        var spec = start.spec();
-        return spec.scaling()
-                .filter(scaling -> scaling.rule().isPresent())
-                .map(scaling -> spec.actors()
-                        .autoscaler()
-                        .create(clock, scaling, spec.replicas().size(), self))
-                .map(behavior -> ClusterEvent.Subscriber.before(start.subscriber(), child(behavior, "autoscaler")))
+        return start.spec()
+                .scaling()
+                .flatMap(scaling -> scaling.rule().map(rule -> autoscaler(start, scaling, rule.get())))
                 .orElse(start.subscriber());
+    }
+
+    private ClusterEvent.Subscriber autoscaler(Cluster.Start start, ScalingSpec scaling, ScalingRule rule) {
+        var spec = start.spec();
+        var behavior = spec.actors()
+                .autoscaler()
+                .create(clock, scaling, spec.replicas().size(), self);
+        Set<ClusterEvent.Detail> details = rule.readsKvUsage() ? Set.of(ClusterEvent.Detail.KV_CACHES) : Set.of();
+        return ClusterEvent.Subscriber.before(start.subscriber(), child(behavior, "autoscaler"), details);
     }
 
     private @Nullable KvStore sharedStore(ClusterSpec spec) {

@@ -184,9 +184,8 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     }
 
     private void tellState(long atNanos, List<KvEvent> events) {
-        var subscriber = peers.subscriber();
-        if (subscriber != null) {
-            subscriber.tell(new ClusterEvent.KvCacheChanged(replicaIndex, state(atNanos, events)));
+        if (peers.tells(ClusterEvent.Detail.KV_CACHES)) {
+            peers.tellSubscriber(new ClusterEvent.KvCacheChanged(replicaIndex, state(atNanos, events)));
         }
     }
 

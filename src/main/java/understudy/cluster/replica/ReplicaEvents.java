@@ -28,6 +28,7 @@ final class ReplicaEvents {
     private final ActorRef<KvBlockManager.Command> kvBlockManager;
     private final ReplicaPeers peers;
     private final ClusterEvent.@Nullable Subscriber subscriber;
+    private final boolean tellsKvCaches;
     private ClusterEvent.EngineLoad toldLoad;
     private long toldEnded;
     private boolean mayHaveKvEvents;
@@ -50,6 +51,7 @@ final class ReplicaEvents {
         this.peers = peers;
         this.loadReporter = loadReporter;
         subscriber = peers.subscriber();
+        tellsKvCaches = peers.tells(ClusterEvent.Detail.KV_CACHES);
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
@@ -82,7 +84,7 @@ final class ReplicaEvents {
         tellRouter();
         loadReporter.onChange();
         var settlement = result.toSettle();
-        boolean concernsMemory = settlement != null || mayHaveKvEvents || subscriber != null;
+        boolean concernsMemory = settlement != null || mayHaveKvEvents || tellsKvCaches;
         mayHaveKvEvents = false;
         return concernsMemory ? new KvBlockManager.Settle(settlement, ran.endNanos()) : null;
     }
@@ -108,7 +110,7 @@ final class ReplicaEvents {
 
     /** Has the memory publish its state. */
     void kvCacheChanged(long atNanos) {
-        if (subscriber != null) {
+        if (tellsKvCaches) {
             kvBlockManager.tell(new KvBlockManager.TellState(atNanos));
         }
     }
@@ -119,8 +121,10 @@ final class ReplicaEvents {
             var nothing = new ClusterEvent.EngineLoad(
                     0, 0, 0, counters.numRequests(), counters.numPreemptions(), AdapterUse.NONE, List.of());
             subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, nothing));
+        }
+        if (tellsKvCaches) {
             var lookups = counters.prefixCacheOfPredecessors();
-            subscriber.tell(new ClusterEvent.KvCacheChanged(
+            peers.tellSubscriber(new ClusterEvent.KvCacheChanged(
                     replicaIndex,
                     new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of(), List.of(), null)));
         }

@@ -338,7 +338,10 @@ final class ReplicaTest {
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<ClusterEvent> events) {
         var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(publishesKvEvents))
-                .withSubscriber(events == null ? null : new ClusterEvent.Subscriber(events, Set.of()));
+                .withSubscriber(
+                        events == null
+                                ? null
+                                : new ClusterEvent.Subscriber(events, Set.of(ClusterEvent.Detail.KV_CACHES)));
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(
                         new VllmSpec(

@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.ClusterFixture;
 import understudy.cluster.ClusterSpec;
 import understudy.engine.Request;
@@ -70,6 +72,29 @@ final class AutoscalerTest {
         assertThat(fleet(run).history()).containsExactly(point(0, 2, 0), point(100, 1, 0));
         assertThat(fleet(run).replicaHours()).isCloseTo((305 + 250) / MILLIS_PER_HOUR, within(1e-12));
         assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    /** One request has blocks from 0 to 250 ms, and the rule is asked at 100 and at 200 ms. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void usageOfKvIsMeasuredForARuleThatReadsIt(boolean readsKvUsage) {
+        var usages = new ArrayList<Double>();
+        var rule = new ScalingRule() {
+            @Override
+            public int desired(ScalingMetrics metrics) {
+                usages.add(metrics.ready().get(0).kvUsage());
+                return 1;
+            }
+
+            @Override
+            public boolean readsKvUsage() {
+                return readsKvUsage;
+            }
+        };
+
+        run(rule, at(0, 50));
+
+        assertThat(usages.subList(0, 2)).allMatch(usage -> usage > 0 == readsKvUsage);
     }
 
     /**
