@@ -16,6 +16,7 @@ import understudy.runtime.Clock;
  */
 final class LoadReporter {
     private final ReplicaPeers peers;
+    private final boolean areWanted;
     private final EngineLoad requests;
     private final ActorRef<KvBlockManager.Command> kvBlockManager;
     private final ActorRef<Replica.Command> replica;
@@ -29,6 +30,7 @@ final class LoadReporter {
             ActorRef<Replica.Command> replica,
             Clock clock) {
         this.peers = peers;
+        areWanted = peers.wantsLoadReports();
         this.requests = requests;
         this.kvBlockManager = kvBlockManager;
         this.replica = replica;
@@ -37,7 +39,7 @@ final class LoadReporter {
 
     /** The queues or the memory have changed. */
     void onChange() {
-        if (!peers.wantsLoadReports() || due != null) {
+        if (!areWanted || due != null) {
             return;
         }
         long interval = peers.loadReportIntervalNanos();

@@ -29,6 +29,7 @@ final class ReplicaEvents {
     private final ReplicaPeers peers;
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private final boolean tellsKvCaches;
+    private final boolean wantsProgress;
     private ClusterEvent.EngineLoad toldLoad;
     private long toldEnded;
     private boolean mayHaveKvEvents;
@@ -52,6 +53,7 @@ final class ReplicaEvents {
         this.loadReporter = loadReporter;
         subscriber = peers.subscriber();
         tellsKvCaches = peers.tells(ClusterEvent.Detail.KV_CACHES);
+        wantsProgress = peers.wantsProgress();
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
@@ -78,7 +80,7 @@ final class ReplicaEvents {
                 ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt, firstTokens, load, requests.course());
         counters.onVerified(step.drafts());
         peers.tell(step);
-        if (peers.wantsProgress()) {
+        if (wantsProgress) {
             noteProgress(result, endedWithIt);
         }
         tellRouter();
@@ -102,7 +104,7 @@ final class ReplicaEvents {
     /** Publishes a request that has ended without a step. */
     void requestEnded(RequestRecord record) {
         var event = new ClusterEvent.RequestEnded(record);
-        if (peers.wantsProgress()) {
+        if (wantsProgress) {
             ended.add(record.requestId());
         }
         peers.tell(event);
