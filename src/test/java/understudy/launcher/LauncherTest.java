@@ -42,11 +42,33 @@ final class LauncherTest {
     }
 
     @Test
-    void runAlone_hasNoProfilesAndASmallYoungGeneration() throws Exception {
-        assertThat(fixture.call(RUN).out()).containsSubsequence("-XX:-C1UpdateMethodData", "-Xmn32m", "-jar");
+    void runAlone_hasProfilesOfTheInterpreterAndASmallYoungGeneration() throws Exception {
+        assertThat(fixture.call(RUN).out())
+                .containsSubsequence(
+                        "-XX:FreqInlineSize=110",
+                        "-XX:-C1UpdateMethodData",
+                        "-XX:Tier0ProfilingStartPercentage=1",
+                        "-Xmn32m",
+                        "-jar");
         assertThat(fixture.call("sweep").out())
-                .contains("-XX:Tier4InvocationThreshold=50000")
-                .doesNotContain("-XX:-C1UpdateMethodData", "-Xmn32m");
+                .contains("-XX:Tier4InvocationThreshold=50000", "-XX:FreqInlineSize=110")
+                .doesNotContain("-XX:-C1UpdateMethodData", "-XX:Tier0ProfilingStartPercentage=1", "-Xmn32m");
+    }
+
+    @Test
+    void profilesOfTheInterpreter_areForTheJvmsBefore25() throws Exception {
+        fixture.environment.put("JAVA_HOME", fixture.jvm("24.0.2").toString());
+        assertThat(fixture.call(RUN).out()).contains("-XX:-C1UpdateMethodData");
+
+        fixture.environment.put("JAVA_HOME", fixture.jvm("25").toString());
+        assertThat(fixture.call(RUN).out())
+                .contains("-XX:FreqInlineSize=110")
+                .doesNotContain("-XX:-C1UpdateMethodData", "-XX:Tier0ProfilingStartPercentage=1");
+    }
+
+    @Test
+    void servers_haveTheCompilersOptionsOfTheJvm() throws Exception {
+        assertThat(fixture.call("serve").out()).noneMatch(arg -> arg.contains("Tier4") || arg.contains("Inline"));
     }
 
     /** What is compiled takes no processor from the gateway for long. */
