@@ -272,7 +272,7 @@ public sealed interface ClusterEvent {
     enum Detail {
         /** States of KV caches. */
         KV_CACHES,
-        /** Changes of prefix tables, with the tokens of each block; with states of KV caches alone. */
+        /** Changes of prefix tables, with the tokens of each block; they come with the states of KV caches. */
         KV_EVENTS,
         /** What the router chose from, and why. */
         CHOICES
@@ -304,7 +304,7 @@ public sealed interface ClusterEvent {
 
         /** Returns whether a detail is read. */
         public boolean wants(Detail detail) {
-            return details.contains(detail);
+            return details.contains(detail) || (detail == Detail.KV_CACHES && details.contains(Detail.KV_EVENTS));
         }
 
         /** Tells all of them. */

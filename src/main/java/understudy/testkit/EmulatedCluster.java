@@ -81,10 +81,8 @@ public final class EmulatedCluster implements AutoCloseable {
                     .orElse(null);
             sender = new RequestSender(host);
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
-            var subscriber = feed == null
-                    ? null
-                    : new ClusterEvent.Subscriber(
-                            feed, Set.of(ClusterEvent.Detail.KV_CACHES, ClusterEvent.Detail.KV_EVENTS));
+            var subscriber =
+                    feed == null ? null : new ClusterEvent.Subscriber(feed, Set.of(ClusterEvent.Detail.KV_EVENTS));
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
             if (http == null) {
                 host.start(scenario.clusterSpec(), subscriber);

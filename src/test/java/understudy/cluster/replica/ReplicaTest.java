@@ -14,6 +14,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterFixture;
@@ -154,7 +155,7 @@ final class ReplicaTest {
     @Test
     void abort_endsTheRequestAndFreesItsBlocks() {
         var stats = kit.createInbox(ClusterEvent.class);
-        var replica = spawn(false, stats.ref());
+        var replica = spawn(false, stats.ref(), ClusterEvent.Detail.KV_CACHES);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), true));
         kit.advance(Duration.ofMillis(12));
 
@@ -180,7 +181,7 @@ final class ReplicaTest {
     void abort_freesBlocksWithTheStepInFlight_ifTheConnectorSaysSo() {
         connector = new OffloadingSpec(TierSpec.of(10), 1, true, true, false, 0);
         var stats = kit.createInbox(ClusterEvent.class);
-        var replica = spawn(false, stats.ref());
+        var replica = spawn(false, stats.ref(), ClusterEvent.Detail.KV_CACHES);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), false));
         kit.advance(Duration.ofMillis(12));
         replica.tell(new Replica.Abort(7));
@@ -258,11 +259,24 @@ final class ReplicaTest {
         assertThat(last.ended()).extracting(RequestRecord::requestId).containsExactly(7L, 8L);
     }
 
+    /** Changes of the prefix table come with the state of the memory. */
+    @ParameterizedTest
+    @CsvSource({"KV_CACHES, true", "KV_EVENTS, true", "CHOICES, false"})
+    void subscriber_isToldStates_ifItReadsThemOrChangesOfPrefixTables(ClusterEvent.Detail detail, boolean isTold) {
+        var events = kit.createInbox(ClusterEvent.class);
+        var replica = spawn(false, events.ref(), detail);
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(5));
+
+        assertThat(!usages(events).isEmpty()).isEqualTo(isTold);
+    }
+
     /** A prompt of 20 tokens takes two blocks of 999; its step ends after 5 ms. */
     @Test
     void subscriber_isToldOfTheStep_andThenByTheMemoryOfItself() {
         var events = kit.createInbox(ClusterEvent.class);
-        var replica = spawn(false, events.ref());
+        var replica = spawn(false, events.ref(), ClusterEvent.Detail.KV_CACHES);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
 
         kit.advance(Duration.ofMillis(5));
@@ -336,12 +350,10 @@ final class ReplicaTest {
         return spawn(publishesKvEvents, null);
     }
 
-    private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<ClusterEvent> events) {
+    private ActorRef<Replica.Command> spawn(
+            boolean publishesKvEvents, ActorRef<ClusterEvent> events, ClusterEvent.Detail... details) {
         var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(publishesKvEvents))
-                .withSubscriber(
-                        events == null
-                                ? null
-                                : new ClusterEvent.Subscriber(events, Set.of(ClusterEvent.Detail.KV_CACHES)));
+                .withSubscriber(events == null ? null : new ClusterEvent.Subscriber(events, Set.of(details)));
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(
                         new VllmSpec(
