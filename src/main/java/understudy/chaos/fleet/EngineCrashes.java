@@ -29,9 +29,14 @@ final class EngineCrashes {
     /** Deaths that wait for a call which is between the engines of a pair. */
     private final List<Death> due = new ArrayList<>();
 
+    /** Deaths for which the call waits on: it must not reach an engine that is about to die, which may yet answer. */
+    private final List<Dying> dying = new ArrayList<>();
+
     private final List<Death> returning = new ArrayList<>();
 
     private record Death(int replica, Victim victim, String fault) {}
+
+    private record Dying(Death death, List<InetSocketAddress> addresses) {}
 
     /** Points the ports at a cluster. */
     EngineCrashes(EmulatedCluster cluster, FleetSettings settings, List<Interposer> ports) {
@@ -94,6 +99,9 @@ final class EngineCrashes {
         if (due.remove(death)) {
             pair(replica).release();
         } else {
+            if (dying.removeIf(each -> each.death.equals(death))) {
+                pair(replica).release();
+            }
             engines(death).forEach(engine -> cluster.inject(new FleetChange.Restart(engine)));
             returning.add(death);
         }
@@ -103,9 +111,19 @@ final class EngineCrashes {
     void look(PhaseLog phases, Stopwatch stopwatch) throws IOException {
         for (var death : List.copyOf(due)) {
             if (pair(death.replica).isHeld()) {
-                die(death, phases, stopwatch.nanos());
                 due.remove(death);
-                pair(death.replica).release();
+                var addresses = engines(death).stream()
+                        .map(this::address)
+                        .filter(Objects::nonNull)
+                        .toList();
+                die(death, phases, stopwatch.nanos());
+                dying.add(new Dying(death, addresses));
+            }
+        }
+        for (var each : List.copyOf(dying)) {
+            if (each.addresses.stream().noneMatch(EngineCrashes::answers)) {
+                dying.remove(each);
+                pair(each.death.replica).release();
             }
         }
         for (var death : List.copyOf(returning)) {
@@ -120,9 +138,10 @@ final class EngineCrashes {
 
     private boolean isUp(int engine) {
         var address = address(engine);
-        if (address == null) {
-            return false;
-        }
+        return address != null && answers(address);
+    }
+
+    private static boolean answers(InetSocketAddress address) {
         try (var socket = new Socket()) {
             socket.connect(address, CONNECT_MILLIS);
             return true;
