@@ -30,6 +30,10 @@ small_inlines='-XX:FreqInlineSize=110'
 early_profiles='-XX:-C1UpdateMethodData -XX:Tier0ProfilingStartPercentage=1'
 oldest_late_profiles=25
 
+# C1 compiles after a quarter of the usual calls: a run of a few seconds spends much of its time in the interpreter.
+early_c1='-XX:Tier3InvocationThreshold=50 -XX:Tier3MinInvocationThreshold=25'
+early_c1="$early_c1 -XX:Tier3CompileThreshold=500 -XX:Tier3BackEdgeThreshold=15000"
+
 # C2 would take a processor from the gateway for minutes, and the code that it makes is hardly used.
 only_c1='-XX:TieredStopAtLevel=1'
 # A run leaves little behind in each collection, so a small young generation touches fewer pages and stays in caches.
@@ -89,7 +93,7 @@ choose_flags() {
   case $1 in
     serve | vllm | sglang) collector=-XX:+UseParallelGC flags= ;;
     chaos) collector=-XX:+UseSerialGC flags=$only_c1 ;;
-    run) collector=-XX:+UseSerialGC flags="$late_c2 $small_inlines $profiles" young=$small_young pages=$huge_pages ;;
+    run) collector=-XX:+UseSerialGC flags="$early_c1 $late_c2 $small_inlines $profiles" young=$small_young pages=$huge_pages ;;
     *) collector=-XX:+UseSerialGC flags="$late_c2 $small_inlines" pages=$huge_pages ;;
   esac
   # Sizes of the heap belong together: those of the user stand alone.

@@ -34,7 +34,8 @@ final class LauncherTest {
         var call = fixture.call(RUN);
 
         assertThat(call.out())
-                .startsWith("-XX:+UseSerialGC", "-XX:Tier4InvocationThreshold=50000")
+                .startsWith("-XX:+UseSerialGC")
+                .contains("-XX:Tier4InvocationThreshold=50000")
                 .endsWith("-jar", fixture.launcher.toRealPath().toString(), "run", "a scenario.conf")
                 .noneMatch(arg -> arg.contains("unsafe") || arg.contains("Archive"));
         assertThat(call.err()).isEmpty();
@@ -42,9 +43,11 @@ final class LauncherTest {
     }
 
     @Test
-    void runAlone_hasProfilesOfTheInterpreterAndASmallYoungGeneration() throws Exception {
+    void runAlone_hasEarlyC1AndProfilesOfTheInterpreterAndASmallYoungGeneration() throws Exception {
         assertThat(fixture.call(RUN).out())
                 .containsSubsequence(
+                        "-XX:Tier3InvocationThreshold=50",
+                        "-XX:Tier3BackEdgeThreshold=15000",
                         "-XX:FreqInlineSize=110",
                         "-XX:-C1UpdateMethodData",
                         "-XX:Tier0ProfilingStartPercentage=1",
@@ -52,7 +55,8 @@ final class LauncherTest {
                         "-jar");
         assertThat(fixture.call("sweep").out())
                 .contains("-XX:Tier4InvocationThreshold=50000", "-XX:FreqInlineSize=110")
-                .doesNotContain("-XX:-C1UpdateMethodData", "-XX:Tier0ProfilingStartPercentage=1", "-Xmn32m");
+                .doesNotContain("-XX:-C1UpdateMethodData", "-XX:Tier0ProfilingStartPercentage=1", "-Xmn32m")
+                .noneMatch(arg -> arg.contains("Tier3"));
     }
 
     @Test
@@ -68,7 +72,7 @@ final class LauncherTest {
 
     @Test
     void servers_haveTheCompilersOptionsOfTheJvm() throws Exception {
-        assertThat(fixture.call("serve").out()).noneMatch(arg -> arg.contains("Tier4") || arg.contains("Inline"));
+        assertThat(fixture.call("serve").out()).noneMatch(arg -> arg.contains("Tier") || arg.contains("Inline"));
     }
 
     /** What is compiled takes no processor from the gateway for long. */

@@ -25,7 +25,7 @@ public record Saturation(double maxOutstanding, double maxWaiting, double maxKvC
         if (view.numReady() == 0) {
             return true;
         }
-        if (equals(NEVER)) {
+        if (maxOutstanding == Double.POSITIVE_INFINITY && !needsReports()) {
             return false;
         }
         double sum = 0;
