@@ -129,14 +129,14 @@ find_archive() {
   archive=$cache/${key%% *}
   if [ "$major" -ge "$aot_java" ]; then
     archive=$archive.aot
-    read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off -Xlog:aot*=off"
+    read_flags="-Xlog:cds*=off -Xlog:aot*=off"
     read_flag=-XX:AOTCache
     write_flag=-XX:AOTCacheOutput
     # Without the profiles of its rehearsal, which make C2 start early.
     write_options='-XX:+UnlockDiagnosticVMOptions -XX:-AOTRecordTraining'
   else
     archive=$archive.jsa
-    read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off"
+    read_flags="-Xlog:cds*=off"
     read_flag=-XX:SharedArchiveFile
     write_flag=-XX:ArchiveClassesAtExit
     # A method that waits for its compilation when the archive is written waits for ever in all that use it, as the JVM
@@ -145,9 +145,10 @@ find_archive() {
   fi
 }
 
-# A JVM crashes on an archive that has lost its end, and leaves out any other that is broken.
+# A JVM crashes on an archive that has lost its end; to have it check all others takes longer than all else of its start.
 has_archive() {
-  [ -O "$archive" ] && [ "$archive" -nt "$jar" ] && read -r size <"$archive.size" || return 1
+  [ -O "$archive" ] && [ "$archive" -nt "$jar" ] && ! [ "$archive" -nt "$archive.size" ] || return 1
+  read -r size <"$archive.size" || return 1
   [ "$size" = "$(size_of "$archive")" ]
 } 2>/dev/null
 
@@ -162,7 +163,8 @@ make_archive() {
   mkdir "$archive.lock" 2>/dev/null || return
   new=$archive.new
   (cd "$cache" && rehearse) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-  if [ $? -eq 0 ] && size_of "$new" >"$new.size" && mv -f "$new.size" "$archive.size" && mv -f "$new" "$archive"; then
+  if [ $? -eq 0 ] && sync "$new" && size_of "$new" >"$new.size" &&
+    mv -f "$new.size" "$archive.size" && mv -f "$new" "$archive"; then
     rmdir "$archive.lock"
     remove_old
   fi 2>/dev/null
@@ -224,7 +226,11 @@ case $mode in
     ;;
   *) fail "UNDERSTUDY_ARCHIVE is $mode; it may be auto, now or off" ;;
 esac
-set -- $opts -jar "$jar" "$@"
+# With -jar the JVM reads the jar's list of files once more than it must. A path with a colon is no class path.
+case $jar in
+  *:*) set -- $opts -jar "$jar" "$@" ;;
+  *) set -- $opts -cp "$jar" understudy.app.Understudy "$@" ;;
+esac
 if [ "$mode" != off ] && has_archive; then
   set -- $read_flags "$read_flag=$archive" "$@"
 elif [ "${UNDERSTUDY_ARCHIVE:-}" = now ]; then

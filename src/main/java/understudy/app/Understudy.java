@@ -64,6 +64,8 @@ public final class Understudy {
 
     /** Runs a command and ends the process with its exit code, unless that is 0. */
     public static void main(String[] args) {
+        // No option is of these types, whose classes take a while to initialize.
+        System.setProperty("picocli.converters.excludes", "java[.](time|sql)[.].*");
         int exitCode;
         try {
             var words = BenchServingCommand.named(args);

@@ -130,7 +130,7 @@ public final class EngineSizes {
     }
 
     private KvGroup group(Section entry) {
-        var group = entry.withDefaults(GROUP_DEFAULTS);
+        var group = entry.withDefaults(Section.of(GROUP_DEFAULTS));
         var kind = group.choice("kind", KvGroup.Kind.class);
         String spanKey = kind == KvGroup.Kind.CHUNKED_LOCAL_ATTENTION ? "attention-chunk-size" : "sliding-window";
         int span = kind.hasSpan() ? group.wholeNumber(spanKey, 1, MAX_TOKENS) : 0;

@@ -33,9 +33,6 @@ public record RequestFault(int failStatus, int cutAfterTokens, long delayNanos, 
 
     /** Returns both faults in one: this error or else the other one's, the earlier cut, and the sum of the delays. */
     public RequestFault plus(RequestFault other) {
-        if (other.equals(NONE)) {
-            return this;
-        }
         return new RequestFault(
                 fails() ? failStatus : other.failStatus,
                 earlier(cutAfterTokens, other.cutAfterTokens),

@@ -54,7 +54,9 @@ final class BlockHashes {
 
     /** Returns whether these are a prompt's hashes, as far as that is not a matter of its tokens. */
     boolean areFor(Prompt prompt, BlockHasher wanted) {
-        return hasher.equals(wanted) && loraName.equals(prompt.loraName()) && cacheSalt.equals(prompt.cacheSalt());
+        return (hasher == wanted || hasher.equals(wanted))
+                && loraName.equals(prompt.loraName())
+                && cacheSalt.equals(prompt.cacheSalt());
     }
 
     HashPath path() {

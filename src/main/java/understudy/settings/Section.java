@@ -331,8 +331,7 @@ public final class Section {
     }
 
     /** Returns the section with defaults for keys that the defaults of scenarios do not have, and no other keys. */
-    public Section withDefaults(String hocon) {
-        var defaults = of(hocon);
+    public Section withDefaults(Section defaults) {
         new KnownKeys(defaults).check(this);
         return withFallback(defaults);
     }

@@ -134,6 +134,19 @@ final class LauncherArchiveTest {
         assertThat(fixture.awaitArchive()).hasContent("archive");
     }
 
+    /** It is as long as before, so only its time tells. */
+    @Test
+    void archiveThatHasChangedSinceItWasMade_isReplaced() throws Exception {
+        mode("now");
+        fixture.call("run");
+        var archive = Files.writeString(fixture.awaitArchive(), "ehcrvia\n");
+        Files.setLastModifiedTime(archive, FileTime.from(Instant.now().plusSeconds(60)));
+
+        assertThat(fixture.call("run").out()).anyMatch(arg -> arg.startsWith("-XX:SharedArchiveFile"));
+        assertThat(fixture.numRehearsals()).isEqualTo(2);
+        assertThat(fixture.awaitArchive()).hasContent("archive");
+    }
+
     @Test
     void optionsOfTheUserAboutArchives_standAlone() throws Exception {
         mode("now");

@@ -36,10 +36,25 @@ final class LauncherTest {
         assertThat(call.out())
                 .startsWith("-XX:+UseSerialGC")
                 .contains("-XX:Tier4InvocationThreshold=50000")
-                .endsWith("-jar", fixture.launcher.toRealPath().toString(), "run", "a scenario.conf")
+                .endsWith(
+                        "-cp",
+                        fixture.launcher.toRealPath().toString(),
+                        "understudy.app.Understudy",
+                        "run",
+                        "a scenario.conf")
                 .noneMatch(arg -> arg.contains("unsafe") || arg.contains("Archive"));
         assertThat(call.err()).isEmpty();
         assertThat(call.exitCode()).isEqualTo(7);
+    }
+
+    /** A class path would end at the colon. */
+    @Test
+    void jarWhosePathHasAColon_isStartedAsOne() throws Exception {
+        var folder = Files.createDirectory(directory.resolve("a:folder"));
+        var launcher = LauncherFixture.executable(folder.resolve("understudy"), LauncherFixture.script());
+
+        assertThat(fixture.call(directory, launcher.toString(), "run").out())
+                .endsWith("-jar", launcher.toRealPath().toString(), "run");
     }
 
     @Test
@@ -52,7 +67,7 @@ final class LauncherTest {
                         "-XX:-C1UpdateMethodData",
                         "-XX:Tier0ProfilingStartPercentage=1",
                         "-Xmn32m",
-                        "-jar");
+                        "-cp");
         assertThat(fixture.call("sweep").out())
                 .contains("-XX:Tier4InvocationThreshold=50000", "-XX:FreqInlineSize=110")
                 .doesNotContain("-XX:-C1UpdateMethodData", "-XX:Tier0ProfilingStartPercentage=1", "-Xmn32m")
@@ -78,7 +93,7 @@ final class LauncherTest {
     /** What is compiled takes no processor from the gateway for long. */
     @Test
     void chaos_hasC1Only() throws Exception {
-        assertThat(fixture.call("chaos").out()).startsWith("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar");
+        assertThat(fixture.call("chaos").out()).startsWith("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp");
     }
 
     @Test
@@ -99,7 +114,7 @@ final class LauncherTest {
 
     @Test
     void serve_hasAnotherCollector() throws Exception {
-        assertThat(fixture.call("serve").out()).startsWith("-XX:+UseParallelGC", "-jar");
+        assertThat(fixture.call("serve").out()).startsWith("-XX:+UseParallelGC", "-cp");
     }
 
     @Test
@@ -115,7 +130,7 @@ final class LauncherTest {
         fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xmx1g -XX:+UseG1GC");
 
         var args = fixture.call(RUN).out();
-        assertThat(args).containsSubsequence("-XX:Tier4BackEdgeThreshold=400000", "-Xmx1g", "-XX:+UseG1GC", "-jar");
+        assertThat(args).containsSubsequence("-XX:Tier4BackEdgeThreshold=400000", "-Xmx1g", "-XX:+UseG1GC", "-cp");
         assertThat(args).doesNotContain("-XX:+UseSerialGC");
     }
 
@@ -195,7 +210,7 @@ final class LauncherTest {
 
         assertThat(fixture.call(Path.of("/"), link.toString(), "serve", "a model")
                         .out())
-                .startsWith("-XX:+UseParallelGC", "-jar")
+                .startsWith("-XX:+UseParallelGC", "-cp")
                 .endsWith("vllm", "serve", "a model");
     }
 

@@ -23,9 +23,9 @@ public final class EngineVersions {
     /** Engines that have a data file. */
     private static final List<String> ENGINES = List.of("vllm", "sglang");
 
-    private static final String VERSION_KEYS = "title = \"\", what = \"\", accepts-earlier-flags = false";
-    private static final String CHANGE_KEYS =
-            "name = \"\", value = \"\", concerns = [], effect = \"\", source = \"\", second-hand = false";
+    private static final Section VERSION_KEYS = Section.of("title = \"\", what = \"\", accepts-earlier-flags = false");
+    private static final Section CHANGE_KEYS =
+            Section.of("name = \"\", value = \"\", concerns = [], effect = \"\", source = \"\", second-hand = false");
 
     private static final Map<String, EngineVersions> BY_ENGINE = new LinkedHashMap<>();
 
