@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
+import understudy.report.Result;
 import understudy.report.Timeline;
 import understudy.report.TimelineReport;
 import understudy.settings.ScenarioException;
@@ -122,7 +123,11 @@ record ReportFiles(
     }
 
     /** Writes all files that were asked for. */
-    void write(String report, RequestLog requests, Timeline timeline) throws IOException {
+    void write(Result figures, RequestLog requests, Timeline timeline) throws IOException {
+        if (directory == null && json == null) {
+            return;
+        }
+        String report = figures.indentedJson();
         if (directory != null) {
             Files.createDirectories(directory);
             write(directory.resolve("requests.csv"), out -> RequestsCsv.write(requests, out));

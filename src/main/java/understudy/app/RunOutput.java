@@ -92,14 +92,13 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         var report = RunReport.of(
                 result.run(), scenario.serviceLevels(), scenario.report().timelineSeconds());
         var figures = RunResult.of(report, result.run().requests(), result.host());
-        String json = figures.indentedJson();
-        int inFiles = console.write(() -> files.write(json, result.run().requests(), report.timeline()));
+        int inFiles = console.write(() -> files.write(figures, result.run().requests(), report.timeline()));
         int inPage = watchers.history()
                 .map(history -> new RunPage(
                         setup.get(), result.run(), report, scenario.serviceLevels(), history, result.host()))
                 .map(page -> writePage(page::write))
                 .orElse(0);
-        int onStdout = print(isJsonOnStdout ? json : forConsole(figures, report, result, scenario));
+        int onStdout = print(isJsonOnStdout ? figures.indentedJson() : forConsole(figures, report, result, scenario));
         int written = Math.max(Math.max(inFiles, inPage), onStdout);
         int missed = failsOnSlo ? missed(report.goodput()) : 0;
         return written == 0 ? missed : written;

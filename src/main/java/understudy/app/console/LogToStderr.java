@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
+import ch.qos.logback.core.status.NopStatusListener;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 
@@ -41,6 +42,8 @@ public final class LogToStderr extends ContextAwareBase implements Configurator 
         root.addAppender(stderr);
         // The library of tokenizers looks for GPUs, which are not needed here, and warns that it finds none.
         context.getLogger("ai.djl").setLevel(Level.ERROR);
+        // Nothing is wrong with these settings, so what would print that need not be loaded.
+        context.getStatusManager().add(new NopStatusListener());
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 

@@ -10,7 +10,9 @@ import java.util.OptionalLong;
  */
 public record ProgressBar(StatusLine status, OptionalLong total) {
     public void draw(long numEnded, double virtualSeconds, double wallSeconds) {
-        status.draw(line(numEnded, virtualSeconds, wallSeconds));
+        if (status.isVisible()) {
+            status.draw(line(numEnded, virtualSeconds, wallSeconds));
+        }
     }
 
     public void clear() {

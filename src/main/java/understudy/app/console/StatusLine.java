@@ -17,6 +17,7 @@ import picocli.CommandLine.Help;
 /** One line on stderr that is drawn over and over; silent unless stderr is a terminal. */
 public record StatusLine(PrintStream out, boolean isVisible) {
     private static final Path STDERR = Path.of("/proc/self/fd/2");
+    private static final Path NOWHERE = Path.of("/dev/null");
     private static final int WIDTH = 30;
     private static final long INTERVAL_MILLIS = 200;
     private static final String CLEAR_LINE = "\r\u001b[K";
@@ -31,7 +32,8 @@ public record StatusLine(PrintStream out, boolean isVisible) {
             return Help.Ansi.AUTO.enabled(); // the guess of a library, for systems without /proc
         }
         try {
-            return STDERR.toRealPath().startsWith("/dev");
+            var file = STDERR.toRealPath();
+            return file.startsWith("/dev") && !file.equals(NOWHERE);
         } catch (IOException e) {
             return false;
         }
