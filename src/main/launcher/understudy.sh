@@ -173,7 +173,8 @@ make_archive() {
 # Runs a scenario of the jar's own, without the user's settings. Its classes are those of most commands.
 rehearse() {
   env -i PATH="$PATH" LC_ALL=C nice -n 19 \
-    "$java" -XX:+UseSerialGC $access $write_options "$write_flag=$new" -jar "$jar" run conf/demo.conf
+    "$java" -XX:+UseSerialGC $access $write_options "$write_flag=$new" -jar "$jar" run conf/demo.conf --json "$new.json" &&
+    rm -f "$new.json"
 }
 
 remove_old() {

@@ -1,7 +1,6 @@
 package example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -21,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class LauncherTest {
     private static final String[] RUN = {"run", "conf/demo.conf", "--set", "workload.requests=5", "--json", "-"};
 
-    /** Of the project, and of a library whose own classes are too old for an archive. */
-    private static final List<String> CLASSES = List.of("understudy.app.Understudy", "picocli.CommandLine");
+    /** A class too old for an archive is in none, and one that the rehearsal for it does not need. */
+    private static final int MOST_CLASSES_FROM_JAR = 20;
 
     @TempDir
     private Path directory;
@@ -31,16 +30,16 @@ final class LauncherTest {
     private record Call(String out, String err) {}
 
     @Test
-    void archive_isUsed_changesNoReport_andIsIgnoredIfBroken() throws Exception {
+    void archive_isUsed_changesNoReport_andIsReplacedIfBroken() throws Exception {
         var without = call("off", RUN);
-        assertFalse(isLoadedFromArchive("off"));
+        assertTrue(numClassesFromJar("off") > 1000);
 
         assertEquals(withoutHost(without), withoutHost(call("now", RUN)));
-        assertTrue(isLoadedFromArchive("auto"));
+        assertTrue(numClassesFromJar("auto") < MOST_CLASSES_FROM_JAR);
 
         breakInTheMiddle(archive());
-        assertFalse(isLoadedFromArchive("auto"));
-        assertEquals(withoutHost(without), withoutHost(call("auto", RUN)));
+        assertEquals(withoutHost(without), withoutHost(call("now", RUN)));
+        assertTrue(numClassesFromJar("auto") < MOST_CLASSES_FROM_JAR);
     }
 
     private static void breakInTheMiddle(Path archive) throws IOException {
@@ -86,17 +85,16 @@ final class LauncherTest {
         return new Call(call.out.substring(0, host), call.err);
     }
 
-    private boolean isLoadedFromArchive(String mode) throws Exception {
+    /** Returns how many classes a run parses, lambdas aside. */
+    private long numClassesFromJar(String mode) throws Exception {
         var log = directory.resolve("classes.txt");
-        var call = start(
-                mode,
-                "env",
-                "UNDERSTUDY_JAVA_OPTS=-Xlog:class+load:file=" + log,
-                System.getProperty("launcher"),
-                "--version");
-        assertEquals("", call.err);
-        var text = Files.readString(log);
-        return CLASSES.stream().allMatch(each -> text.contains(each + " source: shared objects file"));
+        var command = new ArrayList<>(
+                List.of("env", "UNDERSTUDY_JAVA_OPTS=-Xlog:class+load:file=" + log, System.getProperty("launcher")));
+        command.addAll(List.of(RUN));
+        assertEquals("", start(mode, command.toArray(String[]::new)).err);
+        try (var lines = Files.lines(log)) {
+            return lines.filter(line -> line.contains("source: file:")).count();
+        }
     }
 
     private Call call(String mode, String... args) throws Exception {
