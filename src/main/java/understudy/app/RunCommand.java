@@ -197,11 +197,9 @@ final class RunCommand extends ConsoleCommand {
             start(emulation, checked, watchers);
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
-            var closing = CompletableFuture.runAsync(emulation::close); // while the report is made
             int exitCode = Math.max(
                     output.endTrace(watchers),
                     output.report(result, scenario, () -> setup(checked), watchers, failOnSlo));
-            closing.join();
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();
