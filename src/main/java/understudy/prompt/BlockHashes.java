@@ -54,6 +54,7 @@ final class BlockHashes {
 
     /** Returns whether these are a prompt's hashes, as far as that is not a matter of its tokens. */
     boolean areFor(Prompt prompt, BlockHasher wanted) {
+        // As a rule it is the same one, and a record's equals takes milliseconds to link.
         return (hasher == wanted || hasher.equals(wanted))
                 && loraName.equals(prompt.loraName())
                 && cacheSalt.equals(prompt.cacheSalt());
