@@ -109,7 +109,8 @@ public sealed interface ClusterEvent {
         /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */
         public int numAnswerTokens() {
             int count = numSampled;
-            for (var request : ended) {
+            for (int i = 0; i < ended.size(); i++) {
+                var request = ended.get(i);
                 count -= request.outcome() == Outcome.PREFILL_LEG ? request.numOutputTokens() : 0;
             }
             return count;

@@ -168,9 +168,16 @@ public final class HashIndex {
             hashes = Arrays.copyOf(hashes, length);
             successors = Arrays.copyOf(successors, length);
             findable = Arrays.copyOf(findable, length / Long.SIZE);
-            idMask = length - 1;
-            placeAll(slots.length);
+            widenIds(length - 1);
         }
+    }
+
+    /** Gives entries more bits for ids, and so fewer of their hashes; they stay where they are. */
+    private void widenIds(int newIdMask) {
+        for (int slot = 0; slot < slots.length; slot++) {
+            slots[slot] = (slots[slot] & ~newIdMask) | (slots[slot] & idMask);
+        }
+        idMask = newIdMask;
     }
 
     /** Makes an id findable in the place of another one with the same hash. */

@@ -61,6 +61,25 @@ final class HashIndexTest {
         }
     }
 
+    /** Room for larger ids takes bits of hashes from entries, of which these three are neighbours. */
+    @Test
+    void findsAllThereWas_whenIdsHaveBecomeLarger() {
+        var index = new HashIndex(4);
+        index.put(1, -1);
+        index.put(2, -1L << 32 | 0xffff_ffffL >> 1);
+        index.put(3, 1L << 36 | 0xffff_ffffL);
+
+        index.put(1000, 5);
+
+        assertThat(index.find(-1)).isEqualTo(1);
+        assertThat(index.find(-1L << 32 | 0xffff_ffffL >> 1)).isEqualTo(2);
+        assertThat(index.find(1L << 36 | 0xffff_ffffL)).isEqualTo(3);
+        assertThat(index.find(5)).isEqualTo(1000);
+        index.remove(1);
+        assertThat(index.find(-1)).isEqualTo(HashIndex.NONE);
+        assertThat(index.find(1L << 36 | 0xffff_ffffL)).isEqualTo(3);
+    }
+
     @Test
     void remove_ofWhatGotAnotherHash_isRefused() {
         var index = new HashIndex(4);

@@ -68,8 +68,9 @@ final class StepUpdate {
         }
         toDrop.clear();
         cohort.onStepEnded(atNanos);
-        for (var request : result.finished()) {
-            cohort.onRemoved(running.remove((VllmRequest) request));
+        var finished = result.finished();
+        for (int i = 0; i < finished.size(); i++) {
+            cohort.onRemoved(running.remove((VllmRequest) finished.get(i)));
         }
         return result;
     }
@@ -84,7 +85,8 @@ final class StepUpdate {
         long gapNanos = atNanos - cohort.lastEndNanos();
         var ended = cohort.onExecuted();
         result.addMembers(cohort, plan.numMembersToGoOn(), gapNanos);
-        for (var request : ended) {
+        for (int i = 0; i < ended.size(); i++) {
+            var request = ended.get(i);
             apply(request, 1, false, 0, 0, atNanos);
             if (!request.isFinished()) {
                 throw new IllegalStateException("an answer goes on that was to end: " + request);

@@ -61,7 +61,8 @@ public final class PrefixIndex {
 
     /** Reads ahead what {@link #apply} is going to look up; see {@link HashIndex#touch}. */
     public void touch(List<KvEvent> events) {
-        for (var event : events) {
+        for (int i = 0; i < events.size(); i++) {
+            var event = events.get(i);
             if (event instanceof KvEvent.Stored stored) {
                 touch(stored);
             } else if (event instanceof KvEvent.Removed removed && !(removed.blockHashes() instanceof HashRun)) {
@@ -77,7 +78,8 @@ public final class PrefixIndex {
 
     /** Applies the events of one step of a replica, in order. */
     public void apply(int replica, List<KvEvent> events) {
-        for (var event : events) {
+        for (int i = 0; i < events.size(); i++) {
+            var event = events.get(i);
             if (event instanceof KvEvent.Stored stored) {
                 if (counts(replica, stored.range())) {
                     store(replica, stored);

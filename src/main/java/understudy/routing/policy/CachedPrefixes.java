@@ -164,8 +164,8 @@ class CachedPrefixes {
     private void apply(int replica, List<KvEvent> events) {
         index.growTo(replica + 1);
         index.apply(replica, events);
-        for (var event : events) {
-            applyToHost(replica, event);
+        for (int i = 0; i < events.size(); i++) {
+            applyToHost(replica, events.get(i));
         }
     }
 
