@@ -217,13 +217,19 @@ mode=${UNDERSTUDY_ARCHIVE:-auto}
 find_java
 identify_jvm
 choose_flags "${1:-}"
+found=
 case $mode in
   off) ;;
   auto | now)
-    if ! find_archive; then
-      mode=off
-    elif ! has_archive && ! is_locked; then
-      if [ "$mode" = now ]; then make_archive; else make_archive_later; fi
+    if find_archive; then
+      if has_archive; then
+        found=yes
+      elif ! is_locked; then
+        case $mode in
+          auto) make_archive_later ;;
+          now) make_archive; has_archive && found=yes ;;
+        esac
+      fi
     fi
     ;;
   *) fail "UNDERSTUDY_ARCHIVE is $mode; it may be auto, now or off" ;;
@@ -233,9 +239,9 @@ case $jar in
   *:*) set -- $opts -jar "$jar" "$@" ;;
   *) set -- $opts -cp "$jar" understudy.app.Understudy "$@" ;;
 esac
-if [ "$mode" != off ] && has_archive; then
+if [ -n "$found" ]; then
   set -- $read_flags "$read_flag=$archive" "$@"
-elif [ "${UNDERSTUDY_ARCHIVE:-}" = now ]; then
+elif [ "$mode" = now ]; then
   echo "understudy: there is no archive of classes, and none could be made" >&2
 fi
 exec "$java" $flags "$@"
