@@ -64,20 +64,23 @@ final class HashIndexTest {
     /** Room for larger ids takes bits of hashes from entries, of which these three are neighbours. */
     @Test
     void findsAllThereWas_whenIdsHaveBecomeLarger() {
+        long first = -1;
+        long second = -1L << 32 | 0xffff_ffffL >> 1;
+        long third = 1L << 36 | 0xffff_ffffL;
         var index = new HashIndex(4);
-        index.put(1, -1);
-        index.put(2, -1L << 32 | 0xffff_ffffL >> 1);
-        index.put(3, 1L << 36 | 0xffff_ffffL);
+        index.put(1, first);
+        index.put(2, second);
+        index.put(3, third);
 
         index.put(1000, 5);
 
-        assertThat(index.find(-1)).isEqualTo(1);
-        assertThat(index.find(-1L << 32 | 0xffff_ffffL >> 1)).isEqualTo(2);
-        assertThat(index.find(1L << 36 | 0xffff_ffffL)).isEqualTo(3);
+        assertThat(index.find(first)).isEqualTo(1);
+        assertThat(index.find(second)).isEqualTo(2);
+        assertThat(index.find(third)).isEqualTo(3);
         assertThat(index.find(5)).isEqualTo(1000);
         index.remove(1);
-        assertThat(index.find(-1)).isEqualTo(HashIndex.NONE);
-        assertThat(index.find(1L << 36 | 0xffff_ffffL)).isEqualTo(3);
+        assertThat(index.find(first)).isEqualTo(HashIndex.NONE);
+        assertThat(index.find(third)).isEqualTo(3);
     }
 
     @Test

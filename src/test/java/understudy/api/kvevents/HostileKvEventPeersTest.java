@@ -28,6 +28,11 @@ import understudy.kvcache.KvEvent;
 final class HostileKvEventPeersTest {
     private static final String ANY_PORT = "tcp://127.0.0.1:*";
 
+    /** ZMTP 3.0's greeting, and the signature at its beginning. */
+    private static final int GREETING_BYTES = 64;
+
+    private static final int SIGNATURE_BYTES = 10;
+
     /** Frame whose nine bytes of header announce 2 GiB - 1. */
     private static final byte[] HUGE_FRAME = ByteBuffer.allocate(10)
             .put((byte) 2)
@@ -39,7 +44,7 @@ final class HostileKvEventPeersTest {
     void hugeFrame_endsTheConnectionToTheReplaySocketOnly() throws IOException {
         try (var publisher = new KvEventPublisher(settings(ANY_PORT, ANY_PORT, 10), 1, 0)) {
             try (var socket = connect(publisher.replayEndpoint(0))) {
-                assertThat(isAttacked(socket, "DEALER")).isTrue();
+                assertThat(attack(socket, "DEALER")).isTrue();
             }
             publisher.accept(batch(0));
 
@@ -53,7 +58,7 @@ final class HostileKvEventPeersTest {
     void hugeFrame_endsTheConnectionToThePubSocketOnly() throws IOException {
         try (var publisher = new KvEventPublisher(settings(ANY_PORT, ANY_PORT, 10), 1, 0)) {
             try (var socket = connect(publisher.endpoint(0))) {
-                assertThat(isAttacked(socket, "SUB")).isTrue();
+                assertThat(attack(socket, "SUB")).isTrue();
             }
 
             assertStillPublishes(publisher);
@@ -177,7 +182,7 @@ final class HostileKvEventPeersTest {
         boolean isAttacked = false;
         while (!isAttacked) {
             try (var socket = server.accept()) {
-                isAttacked = isAttacked(socket, "SUB");
+                isAttacked = attack(socket, "SUB");
             }
         }
     }
@@ -187,18 +192,21 @@ final class HostileKvEventPeersTest {
      *
      * @return whether the other side has greeted; if not, it has ended the connection before
      */
-    private static boolean isAttacked(Socket socket, String socketType) throws IOException {
-        var greeting = ByteBuffer.allocate(64).put((byte) 0xff).put(new byte[8]).put(new byte[] {0x7f, 3, 0});
+    private static boolean attack(Socket socket, String socketType) throws IOException {
+        var greeting = ByteBuffer.allocate(GREETING_BYTES)
+                .put((byte) 0xff)
+                .put(new byte[8])
+                .put(new byte[] {0x7f, 3, 0});
         greeting.put("NULL".getBytes(StandardCharsets.US_ASCII));
         var out = socket.getOutputStream();
         var in = socket.getInputStream();
         // First the signature alone, as libzmq does: behind a whole greeting a stuck connection has no time-out.
-        out.write(greeting.array(), 0, 10);
-        if (numBytesRead(in, 10) < 10) {
+        out.write(greeting.array(), 0, SIGNATURE_BYTES);
+        if (readUpTo(SIGNATURE_BYTES, in) < SIGNATURE_BYTES) {
             return false;
         }
-        out.write(greeting.array(), 10, 54);
-        in.readNBytes(54);
+        out.write(greeting.array(), SIGNATURE_BYTES, GREETING_BYTES - SIGNATURE_BYTES);
+        in.readNBytes(GREETING_BYTES - SIGNATURE_BYTES);
         var type = socketType.getBytes(StandardCharsets.US_ASCII);
         var ready = ByteBuffer.allocate(23 + type.length)
                 .put((byte) 5)
@@ -211,12 +219,12 @@ final class HostileKvEventPeersTest {
         out.write(ready.array(), 0, ready.position());
         readCommand(in);
         out.write(HUGE_FRAME);
-        numBytesRead(in, Integer.MAX_VALUE);
+        readUpTo(Integer.MAX_VALUE, in);
         return true;
     }
 
-    /** Reads until there are so many bytes, or the connection ends, whether by an orderly end or by a reset. */
-    private static int numBytesRead(InputStream in, int max) throws IOException {
+    /** Reads so many bytes, fewer if the connection ends, by an orderly end or by a reset; returns how many. */
+    private static int readUpTo(int max, InputStream in) throws IOException {
         int count = 0;
         try {
             while (count < max && in.read() >= 0) {
