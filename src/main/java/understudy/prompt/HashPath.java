@@ -57,6 +57,16 @@ public final class HashPath {
         return count >= length() ? this : goingOn(count, NO_HASHES);
     }
 
+    /**
+     * Returns the path of this one's blocks, and others behind them, as that of a sequence that grows. It shares all hashes.
+     *
+     * @param more hashes of the others, which must not be changed once they are there, and room for those to come; who has
+     *     the path must know which are
+     */
+    public HashPath growingBy(long[] more) {
+        return new HashPath(this, length(), more);
+    }
+
     public int length() {
         return numShared + own.length;
     }

@@ -8,6 +8,7 @@ import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.BlockRoom;
 import understudy.prompt.HashChain;
+import understudy.prompt.HashPath;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
 import understudy.prompt.SessionTurn;
@@ -37,6 +38,9 @@ public abstract class HashedSequence {
     private long[] outputHashes = new long[0];
     private int numOutputHashes;
     private @Nullable HashChain chain;
+
+    /** Path of all blocks that there is room for, or null before someone asks. */
+    private @Nullable HashPath path;
 
     /**
      * Creates a sequence without blocks.
@@ -106,6 +110,22 @@ public abstract class HashedSequence {
         return promptHashes;
     }
 
+    /**
+     * Returns a path with the hashes of some blocks and those before them, all of which must have been asked for before. Of
+     * blocks behind them it may have the places only.
+     */
+    HashPath path(int numBlocks) {
+        if (numBlocks <= numPromptBlocks) {
+            return prompt.hashPath(hasher);
+        }
+        var known = path;
+        if (known == null) {
+            known = prompt.hashPath(hasher).growingBy(outputHashes);
+            path = known;
+        }
+        return known;
+    }
+
     private void hashNext() {
         var current = chain;
         if (current == null) {
@@ -114,6 +134,7 @@ public abstract class HashedSequence {
         }
         if (numOutputHashes == outputHashes.length) {
             outputHashes = Arrays.copyOf(outputHashes, FIRST_BLOCKS + numOutputHashes + numOutputHashes / 2);
+            path = null;
         }
         int firstToken = (numPromptBlocks + numOutputHashes) * hasher.blockSize();
         // Behind the prompt the answer is read by itself, since the prompt's pieces have left the processor's caches.

@@ -1,6 +1,5 @@
 package understudy.kvcache.content;
 
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
@@ -11,6 +10,7 @@ import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.PrefixTable;
+import understudy.prompt.HashRun;
 
 /**
  * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
@@ -21,6 +21,7 @@ import understudy.kvcache.eviction.PrefixTable;
 public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
+    private final RunEventLog log;
     private final int numTokensToRecompute;
     private final boolean cachesGenerated;
     private final RememberedRefusal refusal = new RememberedRefusal();
@@ -29,7 +30,12 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
 
     /** Creates an empty cache. */
     public KvCacheManager(ContentConfig config) {
-        super(config, new KvEventLog(config.recordsEvents()));
+        this(config, new RunEventLog(config.recordsEvents()));
+    }
+
+    private KvCacheManager(ContentConfig config, RunEventLog log) {
+        super(config, log);
+        this.log = log;
         numTokensToRecompute = config.fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
         cachesGenerated = config.cachesGeneratedBlocks();
         hits = new PrefixHits(pool, config.dropsLastHit());
@@ -274,14 +280,11 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
     }
 
     private void recordStored(KvSequence sequence, int first, int end) {
-        if (!events.isEnabled() || first == end) {
+        if (!log.isEnabled() || first == end) {
             return;
         }
-        var hashes = new long[end - first];
-        for (int i = first; i < end; i++) {
-            hashes[i - first] = sequence.hashOf(i);
-        }
         long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
-        events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first * blockSize, null));
+        var run = new HashRun(sequence.path(end), first, end);
+        log.stored(sequence.stored(run, parentHash, first * blockSize, null), run, sequence);
     }
 }

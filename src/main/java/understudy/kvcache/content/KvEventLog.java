@@ -2,6 +2,7 @@ package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.List;
 import understudy.kvcache.KvEvent;
@@ -67,9 +68,19 @@ public class KvEventLog {
     }
 
     private void closeRemoved() {
-        if (!removed.isEmpty()) {
-            events.add(new KvEvent.Removed(new LongImmutableList(removed), groupOfRemoved));
-            removed.clear();
+        var hashes = takeRemoved();
+        if (!hashes.isEmpty()) {
+            events.add(new KvEvent.Removed(hashes, groupOfRemoved));
         }
+    }
+
+    /** Returns the hashes that were removed since the last call, in order, and forgets them. */
+    LongList takeRemoved() {
+        if (removed.isEmpty()) {
+            return LongList.of();
+        }
+        var taken = new LongImmutableList(removed);
+        removed.clear();
+        return taken;
     }
 }

@@ -11,6 +11,7 @@ import understudy.kvcache.KvGroup;
 import understudy.prompt.HashIndex;
 import understudy.prompt.HashPath;
 import understudy.prompt.HashRun;
+import understudy.prompt.ReversedRuns;
 
 /**
  * Index of the replicas that hold each block, as far as their KV events tell.
@@ -63,12 +64,16 @@ public final class PrefixIndex {
     public void touch(List<KvEvent> events) {
         for (int i = 0; i < events.size(); i++) {
             var event = events.get(i);
-            if (event instanceof KvEvent.Stored stored) {
+            if (event instanceof KvEvent.Stored stored && !isInRuns(stored.blockHashes())) {
                 touch(stored);
-            } else if (event instanceof KvEvent.Removed removed && !(removed.blockHashes() instanceof HashRun)) {
+            } else if (event instanceof KvEvent.Removed removed && !isInRuns(removed.blockHashes())) {
                 touch(removed.blockHashes());
             }
         }
+    }
+
+    private static boolean isInRuns(LongList blockHashes) {
+        return blockHashes instanceof HashRun || blockHashes instanceof ReversedRuns;
     }
 
     private void touch(KvEvent.Stored stored) {
@@ -81,7 +86,9 @@ public final class PrefixIndex {
         for (int i = 0; i < events.size(); i++) {
             var event = events.get(i);
             if (event instanceof KvEvent.Stored stored) {
-                if (counts(replica, stored.range())) {
+                if (stored.blockHashes() instanceof HashRun run) {
+                    runs.store(replica, run);
+                } else if (counts(replica, stored.range())) {
                     store(replica, stored);
                 }
             } else if (event instanceof KvEvent.StoredEach each) {
@@ -89,12 +96,20 @@ public final class PrefixIndex {
             } else if (event instanceof KvEvent.Removed removed) {
                 if (removed.blockHashes() instanceof HashRun run) {
                     runs.remove(replica, run);
+                } else if (removed.blockHashes() instanceof ReversedRuns reversed) {
+                    removeAll(replica, reversed.runs());
                 } else if (removed.groupIndex() == groups.get(replica)) {
                     exclude(replica, removed.blockHashes());
                 }
             } else if (event instanceof KvEvent.Cleared) {
                 clear(replica);
             }
+        }
+    }
+
+    private void removeAll(int replica, List<HashRun> removed) {
+        for (int i = 0; i < removed.size(); i++) {
+            runs.remove(replica, removed.get(i));
         }
     }
 

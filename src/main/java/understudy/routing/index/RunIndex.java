@@ -3,29 +3,38 @@ package understudy.routing.index;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.HashPath;
 import understudy.prompt.HashRun;
 
 /**
- * Index of the replicas that hold each block, where blocks come and go in runs that know what is before them, as with
- * SGLang: a radix tree over block hashes. A run of blocks with the same holders is one node, which shares its hashes with
- * whoever told of them, so that a block takes no memory of its own. A node goes when nobody holds it or any behind it. Not
- * thread safe.
+ * Index of the replicas that hold each block, where blocks come and go in runs that know what is before them: a radix tree
+ * over block hashes. A run of blocks with the same holders is one node, which shares its hashes with whoever told of them,
+ * so that a block takes no memory of its own. A node goes when nobody holds it or any behind it. Not thread safe.
+ *
+ * <p>A node is found by its first or last block, since a hash stands for all blocks before it, too. As a rule a replica
+ * stores blocks behind one that it holds, and loses blocks before those in front of them. So the next one that it holds of a
+ * sequence is the last of a node, and nothing is searched from the root on.
  */
 final class RunIndex {
-    /** Nodes by the hash of their first block, which says all that is before it, too. */
-    private final Long2ObjectOpenHashMap<Node> nodes = new Long2ObjectOpenHashMap<>();
+    private final Long2ObjectOpenHashMap<Node> byFirst = new Long2ObjectOpenHashMap<>();
+    private final Long2ObjectOpenHashMap<Node> byLast = new Long2ObjectOpenHashMap<>();
 
     /** Run of blocks. */
     private static final class Node {
         private static final int NOBODY = -1;
 
-        private final HashPath path;
+        private HashPath path;
         private int from;
-        private final int to;
+        private int to;
+        private long firstHash;
+        private long lastHash;
         private @Nullable Node parent;
         private int numChildren;
+
+        /** Exclusive or of the first hashes of all children; that of the child if there is one. */
+        private long children;
 
         /** The only holder, or {@link #NOBODY}. */
         private int holder = NOBODY;
@@ -38,6 +47,8 @@ final class RunIndex {
             this.path = path;
             this.from = from;
             this.to = to;
+            firstHash = path.get(from);
+            lastHash = path.get(to - 1);
         }
 
         private boolean isHeldBy(int replica) {
@@ -46,6 +57,10 @@ final class RunIndex {
 
         private boolean isHeld() {
             return holders != null || holder != NOBODY;
+        }
+
+        private boolean hasSameHolders(Node other) {
+            return holder == other.holder && Objects.equals(holders, other.holders);
         }
 
         private void add(int replica) {
@@ -102,7 +117,7 @@ final class RunIndex {
     /** Returns how many blocks some replica holds. */
     int size() {
         int count = 0;
-        for (var node : nodes.values()) {
+        for (var node : byFirst.values()) {
             count += node.isHeld() ? node.to - node.from : 0;
         }
         return count;
@@ -110,52 +125,119 @@ final class RunIndex {
 
     /** Returns of how many nodes it consists. */
     int numNodes() {
-        return nodes.size();
+        return byFirst.size();
     }
 
     /** Adds a replica to the holders of a run. */
     void store(int replica, HashRun run) {
         var path = run.path();
-        Node parent = null;
-        for (int at = 0; at < run.to(); at = parent.to) {
-            int end = at < run.from() ? run.from() : run.to();
-            var node = nodes.get(path.get(at));
-            if (node == null) {
-                node = new Node(parent, path, at, end);
-                nodes.put(path.get(at), node);
-                if (parent != null) {
-                    parent.numChildren++;
-                }
-            } else {
-                node = upTo(node, node.endOfEqual(path, end));
+        var parent = run.from() == 0 ? null : byLast.get(path.get(run.from() - 1));
+        for (int at = parent == null ? 0 : run.from(); at < run.to(); at = parent.to) {
+            if (parent != null && at >= run.from() && isLeafOf(parent, replica)) {
+                extend(parent, path, run.to());
+                break;
             }
-            if (at >= run.from()) {
+            int end = at < run.from() ? run.from() : run.to();
+            var node = byFirst.get(path.get(at));
+            node = node == null ? append(parent, path, at, end) : upTo(node, node.endOfEqual(path, end));
+            if (at >= run.from() && !node.isHeldBy(replica)) {
                 node.add(replica);
+                joinParent(node);
             }
             parent = node;
         }
+        if (parent != null) {
+            joinChild(parent);
+        }
+    }
+
+    /** Returns whether a node is held by this replica alone, and has nothing behind it. */
+    private static boolean isLeafOf(Node node, int replica) {
+        return node.holder == replica && node.numChildren == 0;
+    }
+
+    /** Makes a node longer that has nothing behind it; the path goes on from its last block. */
+    private void extend(Node node, HashPath path, int end) {
+        byLast.remove(node.lastHash);
+        node.path = path;
+        node.to = end;
+        node.lastHash = path.get(end - 1);
+        byLast.put(node.lastHash, node);
+    }
+
+    private Node append(@Nullable Node parent, HashPath path, int from, int to) {
+        var node = new Node(parent, path, from, to);
+        byFirst.put(node.firstHash, node);
+        byLast.put(node.lastHash, node);
+        if (parent != null) {
+            parent.numChildren++;
+            parent.children ^= node.firstHash;
+        }
+        return node;
     }
 
     /** Removes a replica from the holders of a run. */
     void remove(int replica, HashRun run) {
         var path = run.path();
+        int end = run.to();
+        var node = byLast.get(path.get(end - 1));
+        if (node == null) {
+            node = deepest(path, end);
+            end = node == null ? 0 : node.endOfEqual(path, end);
+        }
+        Node changed = null;
+        while (node != null && end > run.from()) {
+            int from = Math.max(node.from, run.from());
+            if (from > node.from && end == node.to && isLeafOf(node, replica)) {
+                shorten(node, from);
+                break;
+            }
+            var before = node.parent;
+            int next = node.from;
+            if (node.isHeldBy(replica)) {
+                changed = exclude(replica, node, from, end);
+            }
+            node = before;
+            end = next;
+        }
+        if (changed != null) {
+            joinParent(joinChild(changed));
+        }
+    }
+
+    /** Returns the last node on a path that begins before a block, or null if there is none. */
+    private @Nullable Node deepest(HashPath path, int to) {
         Node last = null;
-        for (int at = 0; at < run.to(); at = last.to) {
-            var node = nodes.get(path.get(at));
+        for (int at = 0; at < to; at = last.to) {
+            var node = byFirst.get(path.get(at));
             if (node == null) {
                 break;
             }
-            boolean isHeld = node.isHeldBy(replica);
-            int end = node.endOfEqual(path, isHeld && at < run.from() ? run.from() : run.to());
-            last = isHeld ? upTo(node, end) : node;
-            if (at >= run.from()) {
-                last.remove(replica);
-            }
-            if (end < last.to) {
+            last = node;
+            if (node.endOfEqual(path, to) < node.to) {
                 break;
             }
         }
-        prune(last);
+        return last;
+    }
+
+    /** Makes a node shorter that has nothing behind it. */
+    private void shorten(Node node, int to) {
+        byLast.remove(node.lastHash);
+        node.to = to;
+        node.lastHash = node.path.get(to - 1);
+        byLast.put(node.lastHash, node);
+    }
+
+    /** Removes a replica from the holders of a part of a node; returns what is left there, or the next one before it, if any. */
+    private @Nullable Node exclude(int replica, Node node, int from, int to) {
+        var part = upTo(node, to);
+        if (from > part.from) {
+            upTo(part, from);
+        }
+        part.remove(replica);
+        var rest = prune(part);
+        return rest == part ? joinChild(part) : rest;
     }
 
     /** Returns the part of a node up to a block as a node of its own; what is behind it follows it. */
@@ -166,30 +248,67 @@ final class RunIndex {
         var upper = new Node(node.parent, node.path, node.from, end);
         upper.copyHolders(node);
         upper.numChildren = 1;
-        nodes.put(node.path.get(node.from), upper);
+        byFirst.put(upper.firstHash, upper);
+        byLast.put(upper.lastHash, upper);
         node.parent = upper;
         node.from = end;
-        nodes.put(node.path.get(end), node);
+        node.firstHash = node.path.get(end);
+        upper.children = node.firstHash;
+        byFirst.put(node.firstHash, node);
         return upper;
     }
 
-    /** Drops a node, and those before it, as far as nobody holds them or any behind them. */
-    private void prune(@Nullable Node from) {
-        for (var node = from; node != null && !node.isHeld() && node.numChildren == 0; node = node.parent) {
-            nodes.remove(node.path.get(node.from));
+    /**
+     * Drops a node, and those before it, as far as nobody holds them or any behind them.
+     *
+     * @return the first one that stays, or null if none does
+     */
+    private @Nullable Node prune(Node from) {
+        var node = from;
+        while (node != null && !node.isHeld() && node.numChildren == 0) {
+            byFirst.remove(node.firstHash);
+            byLast.remove(node.lastHash);
             if (node.parent != null) {
                 node.parent.numChildren--;
+                node.parent.children ^= node.firstHash;
             }
+            node = node.parent;
         }
+        return node;
+    }
+
+    /** Makes one node of a node and the one before it, if nothing else follows that and it has the same holders. */
+    private void joinParent(Node node) {
+        if (node.parent != null) {
+            joinChild(node.parent);
+        }
+    }
+
+    /** Makes one node of a node and its child, if it has no other and the same holders; returns it, or else the node. */
+    private Node joinChild(Node node) {
+        if (node.numChildren != 1) {
+            return node;
+        }
+        var child = byFirst.get(node.children);
+        if (!child.hasSameHolders(node)) {
+            return node;
+        }
+        byLast.remove(node.lastHash);
+        byFirst.remove(child.firstHash);
+        child.from = node.from;
+        child.firstHash = node.firstHash;
+        child.parent = node.parent;
+        byFirst.put(child.firstHash, child);
+        return child;
     }
 
     /** Removes a replica from all holders. */
     void clear(int replica) {
-        for (var node : new ArrayList<>(nodes.values())) {
+        for (var node : new ArrayList<>(byFirst.values())) {
             node.remove(replica);
         }
-        for (var node : new ArrayList<>(nodes.values())) {
-            if (nodes.get(node.path.get(node.from)) == node) {
+        for (var node : new ArrayList<>(byFirst.values())) {
+            if (byFirst.get(node.firstHash) == node) {
                 prune(node);
             }
         }
@@ -205,7 +324,7 @@ final class RunIndex {
         BitSet left = null;
         int at = 0;
         while (at < path.length()) {
-            var node = nodes.get(path.get(at));
+            var node = byFirst.get(path.get(at));
             var next = node == null ? new BitSet() : node.holdersAmong(left);
             if (node == null || next.isEmpty()) {
                 break;
