@@ -1,9 +1,11 @@
 package understudy.prompt;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -55,5 +57,29 @@ final class HashPathTest {
                 assertThat(path.get(block)).isEqualTo(array[block]);
             }
         }
+    }
+
+    /** A sequence of two prompts' blocks and room for three of its answer, of which one is hashed after the path was made. */
+    @Test
+    void growingPath_hasWhatIsHashedLater() {
+        var prompt = HashPath.EMPTY.goingOn(0, new long[] {7, 8});
+        var answer = new long[] {9, 0, 0};
+        var path = prompt.growingBy(answer);
+        answer[1] = 10;
+
+        assertThat(path.length()).isEqualTo(5);
+        assertThat(new HashRun(path, 1, 4).toLongArray()).containsExactly(8, 9, 10);
+        assertThat(prompt.length()).isEqualTo(2);
+    }
+
+    /** Blocks 2 and 3 of a path of four are given out again, then its first, each run from its end. */
+    @Test
+    void reversedRuns_goFromTheEndOfEach() {
+        var path = HashPath.EMPTY.goingOn(0, new long[] {5, 6, 7, 8});
+
+        var runs = new ReversedRuns(List.of(new HashRun(path, 2, 4), new HashRun(path, 0, 1)));
+
+        assertThat(runs.toLongArray()).containsExactly(8, 7, 5);
+        assertThatThrownBy(() -> runs.getLong(3)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 }

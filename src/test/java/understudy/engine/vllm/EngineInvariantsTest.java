@@ -3,6 +3,10 @@ package understudy.engine.vllm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +35,7 @@ import understudy.kvcache.hybrid.HybridConfig;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.routing.index.PrefixIndex;
 
 /**
  * What must hold after every step, whatever happens: random settings, random requests with shared prefixes, tight memory,
@@ -71,7 +76,14 @@ final class EngineInvariantsTest {
         private final int numBlocks;
         private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
         private final List<Long> ids = new ArrayList<>();
-        private long numStored;
+
+        /** The hashes of blocks that were stored and not removed, as events tell; of groups, those of all of them. */
+        private final LongList stored = new LongArrayList();
+
+        /** The same as a consumer counts, who does not count copies. */
+        private final LongSet storedOnce = new LongOpenHashSet();
+
+        private final PrefixIndex index = new PrefixIndex(1);
         private long nextId;
         private long now;
 
@@ -164,8 +176,15 @@ final class EngineInvariantsTest {
         void checkMemory() {
             var audit = kvCache.audit();
             assertThat(audit.isConserved()).as("seed's step %d: %s", now, audit).isTrue();
-            countStored();
-            assertThat((long) audit.numHashed()).as("stored minus removed").isEqualTo(numStored);
+            applyEvents();
+            if (memory instanceof HybridConfig) {
+                assertThat(audit.numHashed()).as("stored minus removed").isEqualTo(stored.size());
+            } else {
+                assertThat(kvCache.blockHashes())
+                        .as("stored and not removed")
+                        .containsExactlyInAnyOrder(stored.toLongArray());
+                assertThat(index.size()).isEqualTo(storedOnce.size());
+            }
         }
 
         /** Lets everything end; then all memory must be free. */
@@ -209,14 +228,19 @@ final class EngineInvariantsTest {
             }
         }
 
-        private void countStored() {
-            for (var event : kvCache.drainEvents()) {
-                if (event instanceof KvEvent.Stored stored) {
-                    numStored += stored.blockHashes().size();
+        private void applyEvents() {
+            var events = kvCache.drainEvents();
+            index.apply(0, events);
+            for (var event : events) {
+                if (event instanceof KvEvent.Stored added) {
+                    stored.addAll(added.blockHashes());
+                    storedOnce.addAll(added.blockHashes());
                 } else if (event instanceof KvEvent.Removed removed) {
-                    numStored -= removed.blockHashes().size();
+                    removed.blockHashes().forEach(stored::rem);
+                    storedOnce.removeAll(removed.blockHashes());
                 } else {
-                    numStored = 0;
+                    stored.clear();
+                    storedOnce.clear();
                 }
             }
         }

@@ -19,6 +19,7 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvGroup;
 import understudy.prompt.HashPath;
 import understudy.prompt.HashRun;
+import understudy.prompt.ReversedRuns;
 import understudy.prompt.TokenIds;
 import understudy.routing.RoutingFixture;
 
@@ -174,11 +175,16 @@ final class PrefixIndexTest {
                 index.apply(replica, List.of(new KvEvent.Cleared()));
                 held.get(replica).clear();
             } else if (random.nextBoolean()) {
-                index.apply(replica, List.of(new KvEvent.StoredEach(run, new TokenIds(new int[0]), "", "")));
+                index.apply(replica, List.of(random.nextBoolean() ? storedEach(run) : stored(run)));
                 held.get(replica).addAll(run);
-            } else {
+            } else if (random.nextBoolean()) {
                 index.apply(replica, List.of(new KvEvent.Removed(run)));
                 held.get(replica).removeAll(run);
+            } else {
+                var end = new HashRun(path, path.length() - 1, path.length());
+                var removed = new ReversedRuns(List.of(run, end));
+                index.apply(replica, List.of(new KvEvent.Removed(removed)));
+                held.get(replica).removeAll(removed);
             }
             var overlaps = match(index, path, numReplicas);
             for (int j = 0; j < Math.min(numReplicas, 4); j++) {
@@ -196,6 +202,16 @@ final class PrefixIndexTest {
         assertThat(index.size()).isZero();
     }
 
+    private static KvEvent storedEach(HashRun run) {
+        return new KvEvent.StoredEach(run, new TokenIds(new int[0]), "", "");
+    }
+
+    private static KvEvent stored(HashRun run) {
+        boolean hasParent = run.from() > 0;
+        long parentHash = hasParent ? run.path().get(run.from() - 1) : 0;
+        return new KvEvent.Stored(run, hasParent, parentHash, new TokenIds(new int[0]), 0);
+    }
+
     /** Replica 0 has 4 blocks of 16 tokens in rows, and replica 1 as many of the same prompt in a run; then 1 loses half. */
     @Test
     void rowsAndRuns_areComparedWithEachOther() {
@@ -203,7 +219,7 @@ final class PrefixIndexTest {
         long[] hashes = RoutingFixture.hashes(0, 16);
         var path = HashPath.EMPTY.goingOn(0, hashes);
         index.apply(0, RoutingFixture.stored(0, 16));
-        index.apply(1, List.of(new KvEvent.StoredEach(new HashRun(path, 0, 4), new TokenIds(new int[0]), "", "")));
+        index.apply(1, List.of(storedEach(new HashRun(path, 0, 4))));
         assertThat(match(index, hashes, 2)).startsWith(4, 4);
 
         index.apply(1, List.of(new KvEvent.Removed(new HashRun(path, 2, 4))));
@@ -234,6 +250,50 @@ final class PrefixIndexTest {
             runs.remove(replica, new HashRun(second, 0, 9_000));
         }
         assertThat(runs.numNodes()).isZero();
+    }
+
+    /**
+     * A sequence of 64 blocks grows by 16 on one replica, then on another, and goes from its end on both: with each boundary
+     * between different holders there is one node more, and no other.
+     */
+    @Test
+    void runsWithTheSameHolders_areOneNode() {
+        var runs = new RunIndex();
+        var path = HashPath.EMPTY.goingOn(0, LongStream.range(0, 64).toArray());
+        for (int replica = 0; replica < 2; replica++) {
+            for (int from = 0; from < 64; from += 16) {
+                runs.store(replica, new HashRun(path, from, from + 16));
+                // The first replica has all that is there; behind what the second one has, it is alone.
+                assertThat(runs.numNodes()).isEqualTo(replica == 0 || from == 48 ? 1 : 2);
+            }
+        }
+        for (int replica = 0; replica < 2; replica++) {
+            for (int to = 64; to > 0; to -= 8) {
+                assertThat(runs.size()).isEqualTo(replica == 0 ? 64 : to);
+                runs.remove(replica, new HashRun(path, to - 8, to));
+                // The second replica has all that is there; behind what the first one still has, it is alone.
+                assertThat(runs.numNodes()).isEqualTo(replica == 0 ? (to > 8 ? 2 : 1) : (to > 8 ? 1 : 0));
+            }
+        }
+    }
+
+    /** A replica loses the middle of a run first, as an order by use may have it, and the rest in two parts. */
+    @Test
+    void middleOfARun_mayGoFirst() {
+        var index = new PrefixIndex(1);
+        var path = HashPath.EMPTY.goingOn(0, LongStream.range(0, 30).toArray());
+        index.apply(0, List.of(stored(new HashRun(path, 0, 30))));
+
+        index.apply(0, List.of(new KvEvent.Removed(new HashRun(path, 10, 20))));
+        assertThat(match(index, path, 1)).startsWith(10);
+        assertThat(index.size()).isEqualTo(20);
+        index.apply(0, List.of(stored(new HashRun(path, 10, 20))));
+        assertThat(match(index, path, 1)).startsWith(30);
+
+        index.apply(0, List.of(new KvEvent.Removed(new HashRun(path, 10, 20))));
+        index.apply(0, List.of(new KvEvent.Removed(new HashRun(path, 0, 10))));
+        index.apply(0, List.of(new KvEvent.Removed(new HashRun(path, 20, 30))));
+        assertThat(index.size()).isZero();
     }
 
     /** A replica's group 1 keeps all 3 blocks of a prompt, group 0 the last; then group 0 loses it, and group 1 the third. */
