@@ -5,7 +5,9 @@ import java.util.Arrays;
 /**
  * Finds small ids by block hash: open addressing over an array of slots, with the hashes kept by id.
  *
- * <p>Not a general map: its keys are hashes already, so their low bits are the slots. At most every fourth slot is taken,
+ * <p>Not a general map: its keys are hashes already, so the slot where a search begins, the home of a hash, is its low
+ * bits, or what the caller says: the homes of consecutive blocks of a sequence are side by side, so that they come from
+ * memory together. A search goes on in steps of one slot more than these are. At most every fourth slot is taken,
  * so that most searches end at the slot where they begin, and the processor guesses that they do. An entry holds an id,
  * its distance from that slot, and some bits of its hash, so that a search looks up whole hashes, each a cache miss in
  * a large index, only where they are as good as certain to be equal, and so that a removal moves its neighbours without
@@ -17,7 +19,16 @@ public final class HashIndex {
 
     private static final int MIN_SLOTS_PER_ID = 4;
 
-    /** The bits of an entry from this one on are its distance in slots, or {@link #FAR} if that is no less. */
+    /** How many consecutive blocks of a sequence have homes side by side, of which the last is followed by the first. */
+    private static final int GROUP = 8;
+
+    /** Slots from one step of a search to the next: to another group, and in the end to each slot, since it is odd. */
+    private static final int STEP = GROUP + 1;
+
+    /** The number whose product with {@link #STEP} is 1, modulo 2^32. */
+    private static final int STEP_INVERSE = 0x38E3_8E39;
+
+    /** The bits of an entry from this one on are its distance in steps, or {@link #FAR} if that is no less. */
     private static final int DISTANCE_BIT = 29;
 
     private static final int FAR = 7;
@@ -27,6 +38,9 @@ public final class HashIndex {
     private int[] slots = new int[64];
 
     private long[] hashes = {};
+
+    /** The home of each id, whatever the number of slots. */
+    private int[] homes = {};
 
     /** The bits of an entry that are an id. */
     private int idMask;
@@ -53,17 +67,36 @@ public final class HashIndex {
         return size;
     }
 
+    /** Returns the first block of a sequence whose home is beside that of a block. */
+    public static int firstBeside(int block) {
+        return block - block % GROUP;
+    }
+
+    /**
+     * Returns the home of a block of a sequence.
+     *
+     * @param firstHash the hash of the first block whose home is beside it
+     */
+    public static int home(long firstHash, int block) {
+        return (int) firstHash & -GROUP | (int) firstHash + block & GROUP - 1;
+    }
+
     /** Returns the id with this hash, or {@link #NONE}. */
     public int find(long hash) {
+        return find(hash, (int) hash);
+    }
+
+    /** Returns the id that was put with this hash and home, or {@link #NONE}. */
+    public int find(long hash, int home) {
         int mask = slots.length - 1;
-        int slot = (int) hash & mask;
+        int slot = home & mask;
         int wanted = entry(NONE, hash);
         for (int entry = slots[slot]; entry != 0; entry = slots[slot]) {
             int id = entry & idMask;
             if (entry - id == wanted && hashes[id] == hash) {
                 return id;
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + STEP) & mask;
             wanted = oneFurther(wanted);
         }
         return NONE;
@@ -74,29 +107,34 @@ public final class HashIndex {
      * before.
      */
     public int findNext(int previous, long hash) {
+        return findNext(previous, hash, (int) hash);
+    }
+
+    private int findNext(int previous, long hash, int home) {
         int guess = successors[previous];
         if (isFindable(guess) && hashes[guess] == hash) {
             return guess;
         }
-        int found = find(hash);
+        int found = find(hash, home);
         successors[previous] = found;
         return found;
     }
 
     /**
-     * Finds the ids of hashes, in order, up to the first one that has none.
+     * Finds the blocks of a sequence at their homes, up to the first one that is not there.
      *
+     * @param wanted hashes of the blocks from the first of the sequence on
      * @param ids takes up to {@code count} of them
      * @return how many were found
      */
     public int findAll(long[] wanted, int count, int[] ids) {
         int previous = NONE;
-        for (int i = 0; i < count; i++) {
-            previous = findNext(previous, wanted[i]);
+        for (int block = 0; block < count; block++) {
+            previous = findNext(previous, wanted[block], home(wanted[firstBeside(block)], block));
             if (previous == NONE) {
-                return i;
+                return block;
             }
-            ids[i] = previous;
+            ids[block] = previous;
         }
         return count;
     }
@@ -126,15 +164,20 @@ public final class HashIndex {
         return ((int) (hash >>> Integer.SIZE) & (ONE_FURTHER - 1) & ~idMask) | id;
     }
 
-    /** Returns the entry that stands for the same one slot further on. */
+    /** Returns the entry that stands for the same one step further on. */
     private static int oneFurther(int entry) {
         return entry >>> DISTANCE_BIT == FAR ? entry : entry + ONE_FURTHER;
     }
 
-    /** Returns how many slots after the one at which its search begins an entry is. */
+    /** Returns how many steps behind the slot at which its search begins an entry is. */
     private int distance(int slot) {
         int distance = slots[slot] >>> DISTANCE_BIT;
-        return distance < FAR ? distance : (slot - (int) hashes[slots[slot] & idMask]) & slots.length - 1;
+        return distance < FAR ? distance : steps(homes[slots[slot] & idMask], slot);
+    }
+
+    /** Returns in how many steps a search comes from one slot, or home, to another one. */
+    private int steps(int from, int to) {
+        return (to - from) * STEP_INVERSE & slots.length - 1;
     }
 
     /** Returns the hash that an id was given last, findable or not. */
@@ -142,15 +185,26 @@ public final class HashIndex {
         return hashes[id];
     }
 
-    /** Gives an id a hash without making it findable. */
-    public void setHash(int id, long hash) {
+    /** Returns the home that an id was given last. */
+    public int homeOf(int id) {
+        return homes[id];
+    }
+
+    /** Gives an id a hash and a home without making it findable. */
+    public void setHash(int id, long hash, int home) {
         makeRoom(id);
         hashes[id] = hash;
+        homes[id] = home;
     }
 
     /** Makes an id findable by a hash by which none is findable yet. */
     public void put(int id, long hash) {
-        setHash(id, hash);
+        put(id, hash, (int) hash);
+    }
+
+    /** Makes an id findable by a hash by which none is findable yet; the home must be the same for each search. */
+    public void put(int id, long hash, int home) {
+        setHash(id, hash, home);
         if (++size > slots.length / MIN_SLOTS_PER_ID) {
             placeAll(slots.length * 2);
         }
@@ -166,6 +220,7 @@ public final class HashIndex {
         if (id >= hashes.length) {
             int length = Integer.highestOneBit(Math.max(Long.SIZE / 2, id)) * 2;
             hashes = Arrays.copyOf(hashes, length);
+            homes = Arrays.copyOf(homes, length);
             successors = Arrays.copyOf(successors, length);
             findable = Arrays.copyOf(findable, length / Long.SIZE);
             widenIds(length - 1);
@@ -183,7 +238,7 @@ public final class HashIndex {
     /** Makes an id findable in the place of another one with the same hash. */
     public void replace(int id, int successor) {
         remove(id);
-        put(successor, hashes[id]);
+        put(successor, hashes[id], homes[id]);
     }
 
     /** Makes a findable id unfindable. */
@@ -192,16 +247,16 @@ public final class HashIndex {
             throw new IllegalArgumentException("id " + id + " is not findable");
         }
         int mask = slots.length - 1;
-        int gap = (int) hashes[id] & mask;
+        int gap = homes[id] & mask;
         while ((slots[gap] & idMask) != id) {
             if (slots[gap] == 0) {
                 throw new IllegalStateException("id " + id + " was given another hash while it was findable");
             }
-            gap = (gap + 1) & mask;
+            gap = (gap + STEP) & mask;
         }
         // Ids behind the gap move up, unless that would put them before the slot where their search begins.
-        for (int slot = (gap + 1) & mask; slots[slot] != 0; slot = (slot + 1) & mask) {
-            int distance = distance(slot) - ((slot - gap) & mask);
+        for (int slot = (gap + STEP) & mask; slots[slot] != 0; slot = (slot + STEP) & mask) {
+            int distance = distance(slot) - steps(gap, slot);
             if (distance >= 0) {
                 slots[gap] = (slots[slot] & (ONE_FURTHER - 1)) | (Math.min(distance, FAR) << DISTANCE_BIT);
                 gap = slot;
@@ -221,10 +276,10 @@ public final class HashIndex {
 
     private void place(int id) {
         int mask = slots.length - 1;
-        int slot = (int) hashes[id] & mask;
+        int slot = homes[id] & mask;
         int entry = entry(id, hashes[id]);
         while (slots[slot] != 0) {
-            slot = (slot + 1) & mask;
+            slot = (slot + STEP) & mask;
             entry = oneFurther(entry);
         }
         slots[slot] = entry;

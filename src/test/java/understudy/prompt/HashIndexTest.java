@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.HashMap;
 import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 final class HashIndexTest {
@@ -19,9 +21,8 @@ final class HashIndexTest {
 
         for (int i = 0; i < 200_000; i++) {
             // 390 hashes of which many share their low bits, so that searches overlap, also where the slots end and
-            // begin; half
-            // of them share all the bits that an entry keeps.
-            long low = (random.nextInt(10) - 5) & 0xffff_ffffL;
+            // begin, which are searched in steps of 9; half of them share all the bits that an entry keeps.
+            long low = (9 * random.nextInt(10) - 45) & 0xffff_ffffL;
             long hash = (long) random.nextInt(20) << (random.nextBoolean() ? 32 : 40) | low;
             int id = 1 + random.nextInt(150);
             if (!hashById.containsKey(id) && !idByHash.containsKey(hash)) {
@@ -61,6 +62,60 @@ final class HashIndexTest {
         }
     }
 
+    /** 50 sequences of 100 blocks, of which each block is put at its home and then removed from behind. */
+    @Test
+    void blocksOfASequence_areFoundAtTheirHomes() {
+        var random = new Random(6);
+        var index = new HashIndex(0);
+        var sequences = new long[50][];
+        for (int i = 0; i < sequences.length; i++) {
+            sequences[i] = random.longs(100).toArray();
+            for (int block = 0; block < 100; block++) {
+                index.put(100 * i + block + 1, sequences[i][block], home(sequences[i], block));
+            }
+        }
+
+        for (int numLeft = 99; numLeft >= 0; numLeft--) {
+            for (int i = 0; i < sequences.length; i++) {
+                index.remove(100 * i + numLeft + 1);
+                for (int block = 0; block < 100; block += 7) {
+                    assertThat(index.find(sequences[i][block], home(sequences[i], block)))
+                            .isEqualTo(block < numLeft ? 100 * i + block + 1 : HashIndex.NONE);
+                }
+                assertThat(index.findAll(sequences[i], 90, new int[90])).isEqualTo(Math.min(numLeft, 90));
+            }
+        }
+        assertThat(index.size()).isZero();
+    }
+
+    /** Blocks 8 to 15 of a sequence have the 8 homes of a group, and 16 to 23 those of another one. */
+    @Test
+    void homesOfEightBlocks_areSideBySide() {
+        long[] hashes = LongStream.range(0, 24).map(i -> -1_000_003 * (i + 1)).toArray();
+
+        var groups = IntStream.range(0, 24).mapToObj(block -> home(hashes, block) >> 3);
+        assertThat(groups.distinct()).hasSize(3);
+        assertThat(IntStream.range(8, 16).map(block -> home(hashes, block)).distinct())
+                .hasSize(8);
+    }
+
+    /** Hashes of which all begin a sequence, and whose homes are few. */
+    @Test
+    void sequencesOfOneBlock_areFoundToo() {
+        var index = new HashIndex(0);
+        for (int id = 1; id <= 1_000; id++) {
+            index.put(id, (long) id << 32, HashIndex.home((long) id << 32 | id % 3 * 8, 0));
+        }
+
+        for (int id = 1; id <= 1_000; id++) {
+            assertThat(index.find((long) id << 32, id % 3 * 8)).isEqualTo(id);
+        }
+    }
+
+    private static int home(long[] hashes, int block) {
+        return HashIndex.home(hashes[HashIndex.firstBeside(block)], block);
+    }
+
     /** Room for larger ids takes bits of hashes from entries, of which these three are neighbours. */
     @Test
     void findsAllThereWas_whenIdsHaveBecomeLarger() {
@@ -87,17 +142,17 @@ final class HashIndexTest {
     void remove_ofWhatGotAnotherHash_isRefused() {
         var index = new HashIndex(4);
         index.put(1, 99);
-        index.setHash(1, 7);
+        index.setHash(1, 7, 7);
 
         assertThatIllegalStateException().isThrownBy(() -> index.remove(1)).withMessageContaining("id 1");
-        assertThatIllegalArgumentException().isThrownBy(() -> index.setHash(1 << 29, 99));
+        assertThatIllegalArgumentException().isThrownBy(() -> index.setHash(1 << 29, 99, 99));
     }
 
     @Test
     void replace_findsTheSuccessor() {
         var index = new HashIndex(4);
         index.put(1, 99);
-        index.setHash(2, 99);
+        index.setHash(2, 99, 99);
 
         index.replace(1, 2);
 

@@ -22,7 +22,7 @@ public final class BlockPool {
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
 
-    /** Blocks that are being released, taken from the queue, or looked at. */
+    /** Blocks that are being released, or taken from the queue. */
     private int[] listed = new int[16];
 
     private final IntArrayList withheld = new IntArrayList();
@@ -147,17 +147,6 @@ public final class BlockPool {
         int block = pollEvicted();
         refCounts[block] = 1;
         return block;
-    }
-
-    /** Reads ahead the entries for giving out so many blocks. */
-    void touchFree(int count) {
-        makeRoomToList(count);
-        int numPeeked = freeBlocks.peek(listed, count);
-        for (int i = 0; i < numPeeked; i++) {
-            if (prefixTable.isHashed(listed[i])) {
-                prefixTable.touch(prefixTable.hashOf(listed[i]));
-            }
-        }
     }
 
     private int pollEvicted() {

@@ -22,14 +22,17 @@ final class ConversationEnds {
      * @param numTruncatedTokens oldest tokens of the conversation that its prompt left out
      * @param lastBlock index of the last block that was cached
      * @param hash that block's, which covers all tokens before it
+     * @param home where a search for it begins
      */
-    private record End(int numTokens, int numTruncatedTokens, int lastBlock, long hash) {}
+    private record End(int numTokens, int numTruncatedTokens, int lastBlock, long hash, int home) {}
 
     /** Remembers a request that has ended with so many tokens, if it belongs to a conversation. */
     void note(KvSequence ended, int numTokens) {
         int lastBlock = ended.numCachedBlocks() - 1;
         if (ended.turn().isInSession() && lastBlock >= 0) {
-            var end = new End(numTokens, ended.turn().numTruncatedTokens(), lastBlock, ended.hashOf(lastBlock));
+            long hash = ended.hashOf(lastBlock);
+            int home = ended.homeOf(lastBlock);
+            var end = new End(numTokens, ended.turn().numTruncatedTokens(), lastBlock, hash, home);
             bySession.putAndMoveToLast(ended.turn().sessionId(), end);
             if (bySession.size() > maxSessions) {
                 bySession.removeFirst();
@@ -47,7 +50,7 @@ final class ConversationEnds {
                 : null;
         return end != null
                 && end.numTruncatedTokens == request.turn().numTruncatedTokens()
-                && prefixTable.lookup(end.hash) != PrefixTable.NULL_BLOCK
+                && prefixTable.lookup(end.hash, end.home) != PrefixTable.NULL_BLOCK
                 && (request.numPromptTokens() <= end.numTokens || request.hashOf(end.lastBlock) != end.hash);
     }
 }

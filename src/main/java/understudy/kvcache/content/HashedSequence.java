@@ -8,6 +8,7 @@ import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.BlockRoom;
 import understudy.prompt.HashChain;
+import understudy.prompt.HashIndex;
 import understudy.prompt.HashPath;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
@@ -100,6 +101,11 @@ public abstract class HashedSequence {
             hashNext();
         }
         return outputHashes[outputIndex];
+    }
+
+    /** Returns where the search for a full block begins in the prefix table. */
+    int homeOf(int blockIndex) {
+        return HashIndex.home(hashOf(HashIndex.firstBeside(blockIndex)), blockIndex);
     }
 
     /** Returns the hashes of the prompt's full blocks, which are shared and must not be changed. */

@@ -73,9 +73,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
 
     @Override
     public int reserve(Reservation reservation) {
-        if (reservation.size() > 1) {
-            readAhead(reservation);
-        }
         for (int i = 0; i < reservation.size(); i++) {
             var sequence = known(reservation.handle(i));
             int numNeeded = blocksFor(reservation.numSlots(i)) - sequence.numBlocks();
@@ -86,23 +83,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
             cacheAhead(sequence, reservation.numTokensToCache(i));
         }
         return reservation.size();
-    }
-
-    /**
-     * Reads what giving out and caching blocks is about to look up. The requests' states and the entries of the prefix
-     * table have left the processor's caches since their last block, and it waits for several at a time.
-     */
-    private void readAhead(Reservation reservation) {
-        int numNeeded = 0;
-        for (int i = 0; i < reservation.size(); i++) {
-            numNeeded += blocksFor(reservation.numSlots(i))
-                    - known(reservation.handle(i)).numBlocks();
-        }
-        pool.touchFree(Math.max(0, numNeeded));
-        for (int i = 0; i < reservation.size() && config.sharesWithinStep(); i++) {
-            var sequence = known(reservation.handle(i));
-            touchHashes(sequence, numFull(sequence, reservation.numTokensToCache(i)));
-        }
     }
 
     @Override
@@ -193,8 +173,9 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
         int numFound = hits.numFound();
         boolean couldHitMore = mayRead(request.lookup()) && numFound < maxHits(request.numTokens());
         long missedHash = couldHitMore ? sequence.hashOf(numFound) : 0;
+        int missedHome = couldHitMore ? sequence.homeOf(numFound) : 0;
         int numHitsInUse = hits.size() - numEvictable;
-        refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
+        refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash, missedHome);
     }
 
     /**
@@ -212,7 +193,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
     void take(KvSequence sequence, int count) {
         if (count > 1) {
             sequence.makeRoom(sequence.numBlocks() + count);
-            pool.touchFree(count);
         }
         for (int i = 0; i < count; i++) {
             sequence.append(pool.take());
@@ -232,9 +212,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
         int first = sequence.numCachedBlocks();
         if (numFull <= first) {
             return 0;
-        }
-        if (numFull > first + 1) {
-            touchHashes(sequence, numFull);
         }
         sequence.setNumCachedBlocks(numFull);
         int numPromoted = 0;
@@ -260,16 +237,9 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
         return (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
     }
 
-    /** Reads ahead the entries of blocks that are not cached yet. */
-    private void touchHashes(KvSequence sequence, int numFull) {
-        for (int i = sequence.numCachedBlocks(); i < numFull; i++) {
-            pool.prefixTable().touch(sequence.hashOf(i));
-        }
-    }
-
     /** Swaps a block that has become full for a cached one with the same content, if there is one. */
     private boolean promote(KvSequence sequence, int index) {
-        int cached = pool.prefixTable().lookup(sequence.hashOf(index));
+        int cached = pool.prefixTable().lookup(sequence.hashOf(index), sequence.homeOf(index));
         if (cached == PrefixTable.NULL_BLOCK) {
             return false;
         }

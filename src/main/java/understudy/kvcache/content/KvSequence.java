@@ -61,7 +61,7 @@ class KvSequence extends HashedSequence {
         long[] promptHashes = promptHashes();
         int count = table.lookupAll(promptHashes, Math.min(limit, promptHashes.length), into);
         while (count >= promptHashes.length && count < limit) {
-            int block = table.lookup(hashOf(count));
+            int block = table.lookup(hashOf(count), homeOf(count));
             if (block == PrefixTable.NULL_BLOCK) {
                 break;
             }
@@ -85,7 +85,7 @@ class KvSequence extends HashedSequence {
 
     /** Makes a block of the table findable. */
     void cache(BlockPool pool, int index) {
-        pool.prefixTable().insert(blocks[index], hashOf(index), turn().sessionId());
+        pool.prefixTable().insert(blocks[index], hashOf(index), homeOf(index), turn().sessionId());
     }
 
     void replace(int index, int block) {

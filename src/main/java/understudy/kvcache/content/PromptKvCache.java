@@ -126,7 +126,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence, PromptCon
     }
 
     private int cachedBlock(PromptSequence sequence, int index) {
-        return pool.prefixTable().lookup(sequence.hashOf(index));
+        return pool.prefixTable().lookup(sequence.hashOf(index), sequence.homeOf(index));
     }
 
     private int countUnreferenced(PromptSequence sequence) {

@@ -19,6 +19,7 @@ final class RememberedRefusal {
     private long numReleasedThatMayHelp;
     private boolean couldHitMore;
     private long missedHash;
+    private int missedHome;
 
     void remember(
             AdmissionRequest request,
@@ -26,12 +27,14 @@ final class RememberedRefusal {
             int numBlocksNeeded,
             int numHitsInUse,
             boolean couldHitMoreBlocks,
-            long firstMissedHash) {
+            long firstMissedHash,
+            int firstMissedHome) {
         handle = request.lookup().handle();
         numTokens = request.numTokens();
         numReleasedThatMayHelp = pool.numReleased() + numBlocksNeeded - pool.numFree() - numHitsInUse;
         couldHitMore = couldHitMoreBlocks;
         missedHash = firstMissedHash;
+        missedHome = firstMissedHome;
     }
 
     /** Forgets a request that has ended, whose handle may come back for another one. */
@@ -46,6 +49,6 @@ final class RememberedRefusal {
         return request.lookup().handle() == handle
                 && request.numTokens() == numTokens
                 && pool.numReleased() < numReleasedThatMayHelp
-                && !(couldHitMore && pool.prefixTable().lookup(missedHash) != PrefixTable.NULL_BLOCK);
+                && !(couldHitMore && pool.prefixTable().lookup(missedHash, missedHome) != PrefixTable.NULL_BLOCK);
     }
 }

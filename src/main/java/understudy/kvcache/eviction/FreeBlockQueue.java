@@ -12,16 +12,6 @@ public interface FreeBlockQueue {
     /** Removes and returns the block to use next; there must be one. */
     int poll();
 
-    /**
-     * Looks at the blocks to be used next, if that is cheap; those that were never used are left out.
-     *
-     * @param blocks takes up to {@code count} of them
-     * @return how many it took
-     */
-    default int peek(int[] blocks, int count) {
-        return 0;
-    }
-
     /** Removes a free block from the middle, because a request hit it. */
     void remove(int block);
 

@@ -72,21 +72,6 @@ final class LruFreeQueue implements FreeBlockQueue {
     }
 
     @Override
-    public int peek(int[] blocks, int count) {
-        int numPeeked = 0;
-        int numLeft = count;
-        for (int block = next(SENTINEL); block != SENTINEL && numLeft > 0; block = next(block)) {
-            if (block == firstNew) {
-                numLeft -= numBlocks - firstNew;
-            } else {
-                blocks[numPeeked++] = block;
-                numLeft--;
-            }
-        }
-        return numPeeked;
-    }
-
-    @Override
     public void remove(int block) {
         link(previous(block), next(block));
         size--;

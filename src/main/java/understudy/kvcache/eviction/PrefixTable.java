@@ -11,6 +11,9 @@ import understudy.prompt.SessionTurn;
  * cached; lookups return the one inserted first (vLLM {@code BlockHashToBlockMap}). Blocks with equal hash form a ring
  * in order of insertion, so every operation takes constant time; one alone is in none.
  *
+ * <p>A search for the block of a sequence begins at its {@linkplain HashIndex#home home}; one that is known by its hash
+ * alone was inserted that way.
+ *
  * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is
  * kept of that before the first request of a conversation.
  */
@@ -81,14 +84,14 @@ public final class PrefixTable {
         return firstBlocks.find(hash);
     }
 
-    /** Finds the blocks with these hashes, in order, up to the first that is not there; returns how many. */
-    public int lookupAll(long[] hashes, int count, int[] blocks) {
-        return firstBlocks.findAll(hashes, count, blocks);
+    /** Returns the first block that was inserted with this hash and home, or {@link #NULL_BLOCK} if there is none. */
+    public int lookup(long hash, int home) {
+        return firstBlocks.find(hash, home);
     }
 
-    /** Reads ahead the slots for inserting or removing a block with this hash; see {@link HashIndex#touch}. */
-    public void touch(long hash) {
-        firstBlocks.touch(hash);
+    /** Finds the first blocks of a sequence by their hashes, up to the first one that is not there; returns how many. */
+    public int lookupAll(long[] hashes, int count, int[] blocks) {
+        return firstBlocks.findAll(hashes, count, blocks);
     }
 
     int numBlocks() {
@@ -123,23 +126,28 @@ public final class PrefixTable {
         return hashes;
     }
 
+    /** Gives a block the hash of content that is known by its hash alone. */
+    public void insert(int block, long hash, long conversation) {
+        insert(block, hash, (int) hash, conversation);
+    }
+
     /**
      * Gives a block the hash of the content that it holds.
      *
      * @param conversation the conversation that has computed it, or -1 for none
      */
-    public void insert(int block, long hash, long conversation) {
+    public void insert(int block, long hash, int home, long conversation) {
         if (isHashed(block)) {
             throw new IllegalStateException("block " + block + " has a hash already");
         }
         numHashed++;
-        int first = firstBlocks.find(hash);
+        int first = firstBlocks.find(hash, home);
         if (first == NULL_BLOCK) {
-            firstBlocks.put(block, hash);
+            firstBlocks.put(block, hash, home);
             states[block] = ALONE;
             own(block, conversation);
         } else {
-            firstBlocks.setHash(block, hash);
+            firstBlocks.setHash(block, hash, home);
             addToRing(first, block);
             use(first, conversation);
         }
@@ -193,7 +201,7 @@ public final class PrefixTable {
             nextInRing[previousInRing[block]] = next;
             previousInRing[next] = previousInRing[block];
             states[next] = nextInRing[next] == next ? ALONE : IN_RING;
-            if (firstBlocks.find(firstBlocks.hashOf(block)) == block) {
+            if (lookup(hashOf(block), firstBlocks.homeOf(block)) == block) {
                 firstBlocks.replace(block, next);
                 own(next, owners.length > 0 ? owners[block] : NOBODY);
             }

@@ -103,7 +103,7 @@ final class ConversationalHitsTest {
         for (int session = 1; session <= 3; session++) {
             var first = sequence(SessionTurn.of(session, 1), 100 * session);
             first.setNumCachedBlocks(1);
-            table.insert(session, first.hashOf(0), session);
+            table.insert(session, first.hashOf(0), first.homeOf(0), session);
             ends.note(first, 5);
         }
 
