@@ -3,6 +3,7 @@ package understudy.kvcache;
 import it.unimi.dsi.fastutil.longs.LongList;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.HashRun;
+import understudy.prompt.ReversedRuns;
 import understudy.prompt.TokenSource;
 
 /**
@@ -15,7 +16,8 @@ public sealed interface KvEvent {
     /**
      * A run of consecutive blocks of one request became findable.
      *
-     * @param blockHashes hashes of the blocks, in order; at least one, unless a group keeps none of its range
+     * @param blockHashes hashes of the blocks, in order; at least one, unless a group keeps none of its range; a {@link
+     *     HashRun} where the memory knows the whole sequence
      * @param hasParent whether there is a block before the first one
      * @param parentHash hash of the block before the first one; meaningless without one
      * @param tokens the request's tokens
@@ -80,7 +82,8 @@ public sealed interface KvEvent {
     /**
      * Blocks were given out again, and their content with them.
      *
-     * @param blockHashes the hashes that the blocks carried, in the order of eviction; at least one
+     * @param blockHashes the hashes that the blocks carried, in the order of eviction; at least one; a {@link HashRun} or
+     *     {@link ReversedRuns} where the memory knows the whole sequences
      * @param groupIndex the group whose content they held
      */
     record Removed(LongList blockHashes, int groupIndex) implements KvEvent {

@@ -78,7 +78,8 @@ public final class HashIndex {
      * @param firstHash the hash of the first block whose home is beside it
      */
     public static int home(long firstHash, int block) {
-        return (int) firstHash & -GROUP | (int) firstHash + block & GROUP - 1;
+        int first = (int) firstHash;
+        return (first & -GROUP) | ((first + block) & (GROUP - 1));
     }
 
     /** Returns the id with this hash, or {@link #NONE}. */

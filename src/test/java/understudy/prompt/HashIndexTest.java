@@ -104,12 +104,17 @@ final class HashIndexTest {
     void sequencesOfOneBlock_areFoundToo() {
         var index = new HashIndex(0);
         for (int id = 1; id <= 1_000; id++) {
-            index.put(id, (long) id << 32, HashIndex.home((long) id << 32 | id % 3 * 8, 0));
+            index.put(id, beginning(id), HashIndex.home(beginning(id), 0));
         }
 
         for (int id = 1; id <= 1_000; id++) {
-            assertThat(index.find((long) id << 32, id % 3 * 8)).isEqualTo(id);
+            assertThat(index.find(beginning(id), HashIndex.home(beginning(id), 0)))
+                    .isEqualTo(id);
         }
+    }
+
+    private static long beginning(long id) {
+        return id << 32 | id % 3 * 8;
     }
 
     private static int home(long[] hashes, int block) {

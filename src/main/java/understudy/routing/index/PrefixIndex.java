@@ -16,10 +16,12 @@ import understudy.prompt.ReversedRuns;
 /**
  * Index of the replicas that hold each block, as far as their KV events tell.
  *
- * <p>Blocks that were stored together lie in rows side by side, and those of them with the same holders share one set of
- * replicas, so that a prompt is matched run by run: within a run, a block costs the comparison of its hash with the next
- * one in memory. A block takes 16 to 32 bytes for its hash, its set and its successor, 16 to 32 in the table of hashes, and
- * its share of a set of one bit per replica. Blocks of SGLang are not in rows, but in a {@link RunIndex}.
+ * <p>Where events tell which part of a sequence blocks are, they are in a {@link RunIndex}, with one entry for a run of
+ * blocks. Others are known by their hashes alone: those of a memory with groups of layers, or in a host's memory, and what
+ * a router without events assumes. These lie in rows, those that were stored together side by side; rows with the same
+ * holders share one set of replicas, so that a prompt is matched run by run: within a run, a block costs the comparison of
+ * its hash with the next one in memory. A row takes 20 to 36 bytes for its hash, its set and its successor, 16 to 32 in the
+ * table of hashes, and its share of a set of one bit per replica.
  *
  * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
  * and counts as without it after the first removal; vLLM's consumers see the same. Of a replica with several KV cache
