@@ -146,9 +146,6 @@ final class RunIndex {
             }
             parent = node;
         }
-        if (parent != null) {
-            joinChild(parent);
-        }
     }
 
     /** Returns whether a node is held by this replica alone, and has nothing behind it. */
@@ -201,7 +198,7 @@ final class RunIndex {
             end = next;
         }
         if (changed != null) {
-            joinParent(joinChild(changed));
+            joinChild(changed);
         }
     }
 

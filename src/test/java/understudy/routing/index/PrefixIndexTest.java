@@ -277,6 +277,41 @@ final class PrefixIndexTest {
         }
     }
 
+    /**
+     * Three replicas hold 64, 48 and 32 blocks of a sequence: three nodes. The second one loses blocks 16 to 47 at once: now
+     * 0 to 15 have three holders, 16 to 31 two, and all behind them one.
+     */
+    @Test
+    void runOverSeveralNodes_leavesNoneThatCouldBeOne() {
+        var runs = new RunIndex();
+        var path = HashPath.EMPTY.goingOn(0, LongStream.range(0, 64).toArray());
+        for (int replica = 0; replica < 3; replica++) {
+            runs.store(replica, new HashRun(path, 0, 64 - 16 * replica));
+        }
+        assertThat(runs.numNodes()).isEqualTo(3);
+
+        runs.remove(1, new HashRun(path, 16, 48));
+
+        assertThat(runs.numNodes()).isEqualTo(3);
+        assertThat(runs.size()).isEqualTo(64);
+    }
+
+    /** Of two sequences with a common beginning one loses the rest of it: what is left is the other one, and one node. */
+    @Test
+    void beginningThatOneSequenceHas_isOneNodeWithItsRest() {
+        var runs = new RunIndex();
+        var first = HashPath.EMPTY.goingOn(0, LongStream.range(0, 10).toArray());
+        var second = first.goingOn(5, LongStream.range(20, 25).toArray());
+        runs.store(0, new HashRun(first, 0, 10));
+        runs.store(0, new HashRun(second, 5, 10));
+        assertThat(runs.numNodes()).isEqualTo(3);
+
+        runs.remove(0, new HashRun(first, 5, 10));
+
+        assertThat(runs.numNodes()).isEqualTo(1);
+        assertThat(runs.size()).isEqualTo(10);
+    }
+
     /** A replica loses the middle of a run first, as an order by use may have it, and the rest in two parts. */
     @Test
     void middleOfARun_mayGoFirst() {
