@@ -21,7 +21,7 @@ final class RunEventLog extends KvEventLog {
 
     private int[] places = {};
 
-    private List<HashRun> removed = new ArrayList<>();
+    private final List<HashRun> removed = new ArrayList<>();
 
     /** The run that is being removed, from its last block on; its end is 0 if there is none. */
     private HashPath path = HashPath.EMPTY;
@@ -79,7 +79,7 @@ final class RunEventLog extends KvEventLog {
             return LongList.of();
         }
         var taken = new ReversedRuns(removed);
-        removed = new ArrayList<>();
+        removed.clear();
         return taken;
     }
 }
