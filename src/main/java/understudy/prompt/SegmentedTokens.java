@@ -87,6 +87,12 @@ public final class SegmentedTokens implements TokenSequence {
         return sharing(otherSegments, otherEnds, numKept);
     }
 
+    /** Returns the same tokens, which share with others what these know of the hashes of their common beginning. */
+    public SegmentedTokens sharing(SegmentedTokens others) {
+        int count = CommonTokens.count(this, 0, others, 0, Math.min(length(), others.length()));
+        return others.sharing(segments, ends, count);
+    }
+
     /** Returns a prompt that shares so many tokens with this one, and whatever this one knows of their hashes. */
     private SegmentedTokens sharing(long[] otherSegments, int[] otherEnds, int count) {
         if (count == 0) {

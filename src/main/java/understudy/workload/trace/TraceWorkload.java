@@ -19,6 +19,7 @@ public final class TraceWorkload implements Workload {
     private final TraceReader reader;
     private final String file;
     private final Options options;
+    private final TracePrompts prompts = new TracePrompts();
     private @Nullable TraceRow nextRow;
     private long startNanos;
     private long numRequests;
@@ -99,7 +100,7 @@ public final class TraceWorkload implements Workload {
         return Request.of(
                         id,
                         arrivalNanos(row),
-                        new Prompt(row.prompt(), row.loraName(), "", row.turn()),
+                        new Prompt(prompts.of(row), row.loraName(), "", row.turn()),
                         options.outputLimit.maxTokens(
                                 numOutput, row.numPromptTokens(), row.maxTokens(), options.maxModelLen),
                         options.outputLimit.plan(row.answer(id), numOutput))
