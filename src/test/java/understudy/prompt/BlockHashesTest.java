@@ -3,7 +3,6 @@ package understudy.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Shared beginnings are hashed once. Blocks have 4 tokens. */
@@ -15,10 +14,10 @@ final class BlockHashesTest {
     void prefixOfAGroup_isHashedOnce() {
         var prefix = SegmentedTokens.EMPTY.append(1, 42);
         long[] one = hashes(prefix.append(2, 8));
-        assertThat(hasher.numHashed).isEqualTo(10 + 2);
+        assertThat(hasher.numHashed()).isEqualTo(10 + 2);
 
         long[] other = hashes(prefix.append(3, 8));
-        assertThat(hasher.numHashed).isEqualTo(12 + 2);
+        assertThat(hasher.numHashed()).isEqualTo(12 + 2);
 
         assertThat(one).hasSize(12).startsWith(copyOf(other, 10));
         assertThat(one[10]).isNotEqualTo(other[10]);
@@ -31,12 +30,12 @@ final class BlockHashesTest {
     void followUpTurn_hashesWhatIsNew() {
         var first = SegmentedTokens.EMPTY.append(1, 40);
         hashes(first);
-        int numHashedBefore = hasher.numHashed;
+        int numHashedBefore = hasher.numHashed();
 
         long[] second = hashes(first.append(2, 20).append(3, 8));
 
         assertThat(second).hasSize(17);
-        assertThat(hasher.numHashed - numHashedBefore).isEqualTo(7);
+        assertThat(hasher.numHashed() - numHashedBefore).isEqualTo(7);
     }
 
     /** A prompt of 20,000 pieces of 2 tokens that nobody has hashed so far: 10,000 blocks, each hashed once. */
@@ -48,7 +47,7 @@ final class BlockHashesTest {
         }
 
         assertThat(hashes(tokens)).hasSize(10_000);
-        assertThat(hasher.numHashed).isEqualTo(10_000);
+        assertThat(hasher.numHashed()).isEqualTo(10_000);
     }
 
     /**
@@ -61,19 +60,19 @@ final class BlockHashesTest {
         long[] hashes = hashes(first);
         assertThat(hashes).hasSize(20);
 
-        int numHashedBefore = hasher.numHashed;
+        int numHashedBefore = hasher.numHashed();
         long[] cut = hashes(first.branch(5, new long[] {21, 22, 23}, 8, 58));
-        assertThat(hasher.numHashed - numHashedBefore).isEqualTo(4);
+        assertThat(hasher.numHashed() - numHashedBefore).isEqualTo(4);
         assertThat(cut)
                 .hasSize(14)
                 .startsWith(copyOf(hashes, 10))
                 .isEqualTo(hashes(SegmentedTokens.ofBlocks(new long[] {1, 2, 3, 4, 5, 21, 22, 23}, 8, 58)));
 
-        numHashedBefore = hasher.numHashed;
+        numHashedBefore = hasher.numHashed();
         assertThat(hashes(first.branch(10, new long[] {31, 32}, 8, 96)))
                 .hasSize(24)
                 .startsWith(hashes);
-        assertThat(hasher.numHashed - numHashedBefore).isEqualTo(4);
+        assertThat(hasher.numHashed() - numHashedBefore).isEqualTo(4);
     }
 
     /** The hashes that are kept are those of one salt; another one begins anew, and neither takes the other's. */
@@ -103,50 +102,5 @@ final class BlockHashesTest {
 
     private static long[] copyOf(long[] hashes, int length) {
         return Arrays.copyOf(hashes, length);
-    }
-
-    /** Counts the blocks that are hashed. */
-    private static final class CountingHasher implements BlockHasher {
-        private final BlockHasher hasher;
-        private int numHashed;
-
-        CountingHasher(BlockHasher hasher) {
-            this.hasher = hasher;
-        }
-
-        @Override
-        public int blockSize() {
-            return hasher.blockSize();
-        }
-
-        @Override
-        public HashChain start(Prompt prompt) {
-            return new CountingChain(hasher.start(prompt));
-        }
-
-        @Override
-        public @Nullable HashChain resume(long hash) {
-            var chain = hasher.resume(hash);
-            return chain == null ? null : new CountingChain(chain);
-        }
-
-        private final class CountingChain implements HashChain {
-            private final HashChain chain;
-
-            CountingChain(HashChain chain) {
-                this.chain = chain;
-            }
-
-            @Override
-            public long next(TokenSource tokens, int from, BlockRoom room) {
-                numHashed++;
-                return chain.next(tokens, from, room);
-            }
-
-            @Override
-            public HashChain fork() {
-                return new CountingChain(chain.fork());
-            }
-        }
     }
 }

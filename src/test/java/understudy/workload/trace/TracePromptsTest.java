@@ -5,17 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import understudy.prompt.BlockHasher;
-import understudy.prompt.BlockRoom;
-import understudy.prompt.HashChain;
+import understudy.prompt.CountingHasher;
 import understudy.prompt.Prompt;
-import understudy.prompt.TokenSource;
 import understudy.prompt.Xxh3BlockHasher;
 
 /** Rows of named blocks of 64 tokens, hashed in blocks of 16: four for each name. */
 final class TracePromptsTest {
     private final TracePrompts prompts = new TracePrompts();
-    private final CountingHasher hasher = new CountingHasher();
+    private final CountingHasher hasher = new CountingHasher(new Xxh3BlockHasher(16));
     private long line;
 
     /** A turn of a conversation brings one name more, and 10 tokens of its own that no name stands for. */
@@ -51,49 +48,13 @@ final class TracePromptsTest {
     private int numHashed(int numTokens, long... names) {
         var row = row(numTokens, names);
         var prompt = new Prompt(prompts.of(row));
-        hasher.numHashed = 0;
+        int numHashedBefore = hasher.numHashed();
 
         assertThat(prompt.blockHashes(hasher)).isEqualTo(new Prompt(row.prompt()).blockHashes(new Xxh3BlockHasher(16)));
-        return hasher.numHashed;
+        return hasher.numHashed() - numHashedBefore;
     }
 
     private TraceRow row(int numTokens, long... names) {
         return TraceRow.of(++line, 0, numTokens, 1).with(r -> r.blockTokens(64).blockIds(new LongArrayList(names)));
-    }
-
-    /** Hashes as usual, and counts the blocks. */
-    private static final class CountingHasher implements BlockHasher {
-        private final Xxh3BlockHasher hasher = new Xxh3BlockHasher(16);
-        private int numHashed;
-
-        @Override
-        public int blockSize() {
-            return hasher.blockSize();
-        }
-
-        @Override
-        public HashChain start(Prompt prompt) {
-            return counting(hasher.start(prompt));
-        }
-
-        @Override
-        public HashChain resume(long hash) {
-            return counting(hasher.resume(hash));
-        }
-
-        private HashChain counting(HashChain chain) {
-            return new HashChain() {
-                @Override
-                public long next(TokenSource tokens, int from, BlockRoom room) {
-                    numHashed++;
-                    return chain.next(tokens, from, room);
-                }
-
-                @Override
-                public HashChain fork() {
-                    return counting(chain.fork());
-                }
-            };
-        }
     }
 }
