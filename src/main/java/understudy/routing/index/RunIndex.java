@@ -15,7 +15,8 @@ import understudy.prompt.HashRun;
  *
  * <p>A node is found by its first or last block, since a hash stands for all blocks before it, too. As a rule a replica
  * stores blocks behind one that it holds, and loses blocks before those in front of them. So the next one that it holds of a
- * sequence is the last of a node, and nothing is searched from the root on.
+ * sequence is the last of a node, and nothing is searched from the root on. If two blocks at different places have the same
+ * hash after all, the index may miss one of them, and goes on.
  */
 final class RunIndex {
     private final Long2ObjectOpenHashMap<Node> byFirst = new Long2ObjectOpenHashMap<>();
@@ -128,18 +129,31 @@ final class RunIndex {
         return byFirst.size();
     }
 
+    /** Returns the node whose first block is this one of a path, or null if there is none. */
+    private @Nullable Node beginningAt(HashPath path, int from) {
+        var node = byFirst.get(path.get(from));
+        return node != null && node.from == from ? node : null;
+    }
+
+    /** Returns the node behind whose last block is this one of a path, or null if there is none. */
+    private @Nullable Node endingAt(HashPath path, int to) {
+        var node = byLast.get(path.get(to - 1));
+        return node != null && node.to == to ? node : null;
+    }
+
     /** Adds a replica to the holders of a run. */
     void store(int replica, HashRun run) {
         var path = run.path();
-        var parent = run.from() == 0 ? null : byLast.get(path.get(run.from() - 1));
+        var parent = run.from() == 0 ? null : endingAt(path, run.from());
         for (int at = parent == null ? 0 : run.from(); at < run.to(); at = parent.to) {
             if (parent != null && at >= run.from() && isLeafOf(parent, replica)) {
                 extend(parent, path, run.to());
                 break;
             }
             int end = at < run.from() ? run.from() : run.to();
-            var node = byFirst.get(path.get(at));
-            node = node == null ? append(parent, path, at, end) : upTo(node, node.endOfEqual(path, end));
+            var node = beginningAt(path, at);
+            int equal = node == null ? at : node.endOfEqual(path, end);
+            node = node == null || equal == at ? append(parent, path, at, end) : upTo(node, equal);
             if (at >= run.from() && !node.isHeldBy(replica)) {
                 node.add(replica);
                 joinParent(node);
@@ -177,7 +191,7 @@ final class RunIndex {
     void remove(int replica, HashRun run) {
         var path = run.path();
         int end = run.to();
-        var node = byLast.get(path.get(end - 1));
+        var node = endingAt(path, end);
         if (node == null) {
             node = deepest(path, end);
             end = node == null ? 0 : node.endOfEqual(path, end);
@@ -185,13 +199,13 @@ final class RunIndex {
         Node changed = null;
         while (node != null && end > run.from()) {
             int from = Math.max(node.from, run.from());
-            if (from > node.from && end == node.to && isLeafOf(node, replica)) {
+            if (from > node.from && from < end && end == node.to && isLeafOf(node, replica)) {
                 shorten(node, from);
                 break;
             }
             var before = node.parent;
             int next = node.from;
-            if (node.isHeldBy(replica)) {
+            if (from < end && node.isHeldBy(replica)) {
                 changed = exclude(replica, node, from, end);
             }
             node = before;
@@ -206,7 +220,7 @@ final class RunIndex {
     private @Nullable Node deepest(HashPath path, int to) {
         Node last = null;
         for (int at = 0; at < to; at = last.to) {
-            var node = byFirst.get(path.get(at));
+            var node = beginningAt(path, at);
             if (node == null) {
                 break;
             }
@@ -287,7 +301,7 @@ final class RunIndex {
             return node;
         }
         var child = byFirst.get(node.children);
-        if (!child.hasSameHolders(node)) {
+        if (child == null || child.parent != node || !child.hasSameHolders(node)) {
             return node;
         }
         byLast.remove(node.lastHash);
@@ -321,7 +335,7 @@ final class RunIndex {
         BitSet left = null;
         int at = 0;
         while (at < path.length()) {
-            var node = byFirst.get(path.get(at));
+            var node = beginningAt(path, at);
             var next = node == null ? new BitSet() : node.holdersAmong(left);
             if (node == null || next.isEmpty()) {
                 break;

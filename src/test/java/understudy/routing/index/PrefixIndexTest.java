@@ -212,6 +212,31 @@ final class PrefixIndexTest {
         return new KvEvent.Stored(run, hasParent, parentHash, new TokenIds(new int[0]), 0);
     }
 
+    /** Blocks of which many have the same hash at different places, as someone may contrive: all calls come to an end. */
+    @Test
+    void equalHashesAtDifferentPlaces_doNoHarm() {
+        var random = new Random(5);
+        var runs = new RunIndex();
+        for (int i = 0; i < 20_000; i++) {
+            long[] hashes = random.longs(1 + random.nextInt(6), 0, 5).toArray();
+            var path = HashPath.EMPTY.goingOn(0, hashes);
+            int from = random.nextInt(hashes.length);
+            var run = new HashRun(path, from, from + 1 + random.nextInt(hashes.length - from));
+            if (random.nextBoolean()) {
+                runs.store(random.nextInt(3), run);
+            } else {
+                runs.remove(random.nextInt(3), run);
+            }
+            if (random.nextInt(100) == 0) {
+                runs.clear(random.nextInt(3));
+            }
+
+            var overlaps = new int[64];
+            var most = runs.match(path, overlaps);
+            assertThat(most.stream()).allMatch(replica -> overlaps[replica] <= hashes.length);
+        }
+    }
+
     /** Replica 0 has 4 blocks of 16 tokens in rows, and replica 1 as many of the same prompt in a run; then 1 loses half. */
     @Test
     void rowsAndRuns_areComparedWithEachOther() {
