@@ -46,9 +46,7 @@ final class BlockHashes {
         int blockSize = hasher.blockSize();
         var room = new BlockRoom();
         var hashes = new long[tokens.length() / blockSize - numKnown];
-        for (int i = 0; i < hashes.length; i++) {
-            hashes[i] = chain.next(tokens, (numKnown + i) * blockSize, room);
-        }
+        chain.nextAll(tokens, numKnown * blockSize, blockSize, hashes, room);
         return new BlockHashes(hasher, prompt, known.goingOn(numKnown, hashes), chain);
     }
 

@@ -15,6 +15,18 @@ public interface HashChain {
      */
     long next(TokenSource tokens, int from, BlockRoom room);
 
+    /**
+     * Hashes the next blocks.
+     *
+     * @param tokens have their token ids from position {@code from} on
+     * @param into takes the hashes, of as many blocks as it is long
+     */
+    default void nextAll(TokenSource tokens, int from, int blockSize, long[] into, BlockRoom room) {
+        for (int i = 0; i < into.length; i++) {
+            into[i] = next(tokens, from + i * blockSize, room);
+        }
+    }
+
     /** Hashes the next block, whose token ids are exactly these; they are not kept. */
     default long next(int[] tokens) {
         return next(new TokenIds(tokens), 0, new BlockRoom());

@@ -20,6 +20,8 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+    private static final int TOKENS_TOGETHER = 1024;
+
     /** Checks the block size. */
     public Xxh3BlockHasher {
         if (blockSize < 1) {
@@ -61,16 +63,32 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
 
         @Override
         public long next(TokenSource tokens, int from, BlockRoom room) {
-            int[] block = room.copy(tokens, from, blockSize);
+            return next(room.copy(tokens, from, blockSize), 0, room);
+        }
+
+        /** Copies the tokens of many blocks at a time, since finding the first of them takes longer than copying some. */
+        @Override
+        public void nextAll(TokenSource tokens, int from, int size, long[] into, BlockRoom room) {
+            int numTogether = Math.max(1, TOKENS_TOGETHER / blockSize);
+            for (int i = 0; i < into.length; i += numTogether) {
+                int end = Math.min(i + numTogether, into.length);
+                int[] copied = room.copyMany(tokens, from + i * blockSize, (end - i) * blockSize);
+                for (int block = i; block < end; block++) {
+                    into[block] = next(copied, (block - i) * blockSize, room);
+                }
+            }
+        }
+
+        private long next(int[] tokens, int from, BlockRoom room) {
             byte[] bytes = room.bytes(Long.BYTES + blockSize * Integer.BYTES);
             LONGS.set(bytes, 0, parent);
             int numPaired = blockSize & -2;
             for (int i = 0; i < numPaired; i += 2) {
-                long pair = Integer.toUnsignedLong(block[i]) | (long) block[i + 1] << Integer.SIZE;
+                long pair = Integer.toUnsignedLong(tokens[from + i]) | (long) tokens[from + i + 1] << Integer.SIZE;
                 LONGS.set(bytes, Long.BYTES + i * Integer.BYTES, pair);
             }
             if (numPaired < blockSize) {
-                INTS.set(bytes, Long.BYTES + numPaired * Integer.BYTES, block[numPaired]);
+                INTS.set(bytes, Long.BYTES + numPaired * Integer.BYTES, tokens[from + numPaired]);
             }
             parent = XXH3.hashBytesToLong(bytes, 0, bytes.length);
             return parent;

@@ -39,6 +39,23 @@ final class HashChainContractTest {
         }
     }
 
+    /** 1,030 blocks, more than any chain takes at once, and then one. */
+    @ParameterizedTest
+    @MethodSource("hashers")
+    void blocksAreTheSame_togetherAndOneByOne(BlockHasher hasher) {
+        int blockSize = hasher.blockSize();
+        var together = hasher.start(PROMPT);
+        var oneByOne = hasher.start(PROMPT);
+        var hashes = new long[1_030];
+
+        together.nextAll(TOKENS, 3, blockSize, hashes, room);
+
+        for (int i = 0; i < hashes.length; i++) {
+            assertThat(hashes[i]).isEqualTo(oneByOne.next(TOKENS, 3 + i * blockSize, room));
+        }
+        assertThat(together.next(TOKENS, 1, room)).isEqualTo(oneByOne.next(TOKENS, 1, room));
+    }
+
     @ParameterizedTest
     @MethodSource("hashers")
     void chainsInTurn_doNotDisturbEachOther(BlockHasher hasher) {
