@@ -6,6 +6,10 @@ import java.util.Arrays;
 final class ContextHistogram {
     private final int[] counts;
     private final long[] sums;
+
+    /** The buckets that lengths were added to are from this one on, and before the other. */
+    private int firstBucket = Integer.SIZE;
+
     private int numBuckets;
 
     ContextHistogram() {
@@ -26,20 +30,25 @@ final class ContextHistogram {
         int bucket = bucket(length);
         counts[bucket] += count;
         sums[bucket] += (long) count * length;
-        numBuckets = Math.max(numBuckets, bucket + 1);
+        reach(bucket, bucket + 1);
+    }
+
+    private void reach(int first, int end) {
+        firstBucket = Math.min(firstBucket, first);
+        numBuckets = Math.max(numBuckets, end);
     }
 
     void addAll(ContextHistogram other) {
-        for (int bucket = 0; bucket < other.numBuckets; bucket++) {
+        for (int bucket = other.firstBucket; bucket < other.numBuckets; bucket++) {
             counts[bucket] += other.counts[bucket];
             sums[bucket] += other.sums[bucket];
         }
-        numBuckets = Math.max(numBuckets, other.numBuckets);
+        reach(other.firstBucket, other.numBuckets);
     }
 
     /** Makes all lengths longer by one; those that reach the next bucket are still to be promoted. */
     void grow() {
-        for (int bucket = 0; bucket < numBuckets; bucket++) {
+        for (int bucket = firstBucket; bucket < numBuckets; bucket++) {
             sums[bucket] += counts[bucket];
         }
     }
@@ -55,18 +64,21 @@ final class ContextHistogram {
     }
 
     void clear() {
-        Arrays.fill(counts, 0, numBuckets, 0);
-        Arrays.fill(sums, 0, numBuckets, 0);
+        for (int bucket = firstBucket; bucket < numBuckets; bucket++) {
+            counts[bucket] = 0;
+            sums[bucket] = 0;
+        }
+        firstBucket = Integer.SIZE;
         numBuckets = 0;
     }
 
     /** Returns an immutable copy, of the buckets that are not empty. */
     Counted copy() {
-        int first = 0;
+        int first = firstBucket;
         while (first < numBuckets && counts[first] == 0) {
             first++;
         }
-        return first == numBuckets
+        return first >= numBuckets
                 ? Counted.NOTHING
                 : new Counted(
                         first,

@@ -13,6 +13,7 @@ public final class ExchangeTime {
     private final Parallelism parallelism;
     private final GpuSpec.AllReduce link;
     private final double bytesPerToken;
+    private final double gatherMicros;
 
     /** Describes the exchanges of a model over a link. */
     public ExchangeTime(LlmSpec llm, Parallelism parallelism, GpuSpec.AllReduce link) {
@@ -20,6 +21,8 @@ public final class ExchangeTime {
         this.parallelism = parallelism;
         this.link = link;
         bytesPerToken = BYTES * llm.hiddenSize();
+        int gpus = parallelism.tensorParallelSize();
+        gatherMicros = gpus == 1 ? 0 : link.micros(gpus, 0);
     }
 
     /** Returns the time of all layers' all-reduces. */
@@ -51,7 +54,6 @@ public final class ExchangeTime {
 
     /** Returns the time of gathering logits. */
     public double gatherMicros() {
-        int gpus = parallelism.tensorParallelSize();
-        return gpus == 1 ? 0 : link.micros(gpus, 0);
+        return gatherMicros;
     }
 }
