@@ -108,36 +108,30 @@ public final class HashIndex {
      * before.
      */
     public int findNext(int previous, long hash) {
-        return findNext(previous, hash, (int) hash);
-    }
-
-    private int findNext(int previous, long hash, int home) {
-        int guess = successors[previous];
-        if (isFindable(guess) && hashes[guess] == hash) {
-            return guess;
-        }
-        int found = find(hash, home);
-        successors[previous] = found;
-        return found;
+        int guess = guess(previous, hash);
+        return guess == NONE ? findBehind(previous, hash, (int) hash) : guess;
     }
 
     /**
-     * Finds the blocks of a sequence at their homes, up to the first one that is not there.
+     * Returns the id of a block of a sequence at its home, or {@link #NONE}.
      *
-     * @param wanted hashes of the blocks from the first of the sequence on
-     * @param ids takes up to {@code count} of them
-     * @return how many were found
+     * @param previous what was found for the block before, or {@link #NONE}
      */
-    public int findAll(long[] wanted, int count, int[] ids) {
-        int previous = NONE;
-        for (int block = 0; block < count; block++) {
-            previous = findNext(previous, wanted[block], home(wanted[firstBeside(block)], block));
-            if (previous == NONE) {
-                return block;
-            }
-            ids[block] = previous;
-        }
-        return count;
+    public int findNext(int previous, HashPath path, int block) {
+        long hash = path.get(block);
+        int guess = guess(previous, hash);
+        return guess == NONE ? findBehind(previous, hash, home(path.get(firstBeside(block)), block)) : guess;
+    }
+
+    private int guess(int previous, long hash) {
+        int guess = successors[previous];
+        return isFindable(guess) && hashes[guess] == hash ? guess : NONE;
+    }
+
+    private int findBehind(int previous, long hash, int home) {
+        int found = find(hash, home);
+        successors[previous] = found;
+        return found;
     }
 
     /**
@@ -148,7 +142,8 @@ public final class HashIndex {
         touched += slots[(int) hash & slots.length - 1];
     }
 
-    private boolean isFindable(int id) {
+    /** Returns whether an id that has a hash is found by it. */
+    public boolean isFindable(int id) {
         return (findable[id >> 6] & 1L << id) != 0;
     }
 
@@ -186,11 +181,6 @@ public final class HashIndex {
         return hashes[id];
     }
 
-    /** Returns the home that an id was given last. */
-    public int homeOf(int id) {
-        return homes[id];
-    }
-
     /** Gives an id a hash and a home without making it findable. */
     public void setHash(int id, long hash, int home) {
         makeRoom(id);
@@ -206,11 +196,35 @@ public final class HashIndex {
     /** Makes an id findable by a hash by which none is findable yet; the home must be the same for each search. */
     public void put(int id, long hash, int home) {
         setHash(id, hash, home);
-        if (++size > slots.length / MIN_SLOTS_PER_ID) {
-            placeAll(slots.length * 2);
-        }
+        growIfFull();
         setFindable(id);
         place(id);
+        size++;
+    }
+
+    /**
+     * Gives an id a hash and a home, and makes it findable unless another one is found by these.
+     *
+     * @return the id that is found instead, or {@link #NONE}
+     */
+    public int putIfAbsent(int id, long hash, int home) {
+        setHash(id, hash, home);
+        growIfFull();
+        int mask = slots.length - 1;
+        int slot = home & mask;
+        int wanted = entry(NONE, hash);
+        for (int entry = slots[slot]; entry != 0; entry = slots[slot]) {
+            int found = entry & idMask;
+            if (entry - found == wanted && hashes[found] == hash) {
+                return found;
+            }
+            slot = (slot + STEP) & mask;
+            wanted = oneFurther(wanted);
+        }
+        slots[slot] = wanted | id;
+        setFindable(id);
+        size++;
+        return NONE;
     }
 
     /** Makes room for an id, at least twice as much as there was; entries have more bits for ids then. */
@@ -244,6 +258,19 @@ public final class HashIndex {
 
     /** Makes a findable id unfindable. */
     public void remove(int id) {
+        int mask = slots.length - 1;
+        int slot = homes[id] & mask;
+        if ((slots[slot] & idMask) == id && slots[slot + STEP & mask] == 0) {
+            slots[slot] = 0;
+            setUnfindable(id);
+            size--;
+        } else {
+            closeGap(id);
+        }
+    }
+
+    /** Makes a findable id unfindable that is not at home, or behind which others may be that are not. */
+    private void closeGap(int id) {
         if (!isFindable(id)) {
             throw new IllegalArgumentException("id " + id + " is not findable");
         }
@@ -273,6 +300,12 @@ public final class HashIndex {
         Arrays.fill(slots, 0);
         Arrays.fill(findable, 0);
         size = 0;
+    }
+
+    private void growIfFull() {
+        if (size >= slots.length / MIN_SLOTS_PER_ID) {
+            placeAll(slots.length * 2);
+        }
     }
 
     private void place(int id) {

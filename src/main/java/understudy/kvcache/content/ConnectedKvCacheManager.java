@@ -73,7 +73,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         if (scheduled == 0 || !fits(request, numSlots, sequence.numBlocks(), 0, 0)) {
             return REFUSED;
         }
-        take(sequence, blocksFor(numSlots) - sequence.numBlocks());
+        sequence.take(pool, blocksFor(numSlots) - sequence.numBlocks());
         cacheAhead(sequence, Math.min(numLoaded + scheduled, request.numTokens()));
         connector.onAllocated(sequence, numLoaded, 0);
         return new Admission.Admitted(numLoaded, scheduled, PrefixCacheEvents.NONE);
@@ -118,7 +118,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
             return REFUSED;
         }
         boolean findsOwn = hits.attach(sequence);
-        take(sequence, blocksFor(numCached) - hits.size());
+        sequence.take(pool, blocksFor(numCached) - hits.size());
         sequence.setLoading(true);
         onAllocated(request, sequence, numLocal, external.numTokens());
         var events = events(request, numLocal, findsOwn, false);

@@ -33,8 +33,8 @@ public abstract class HashedSequence {
     private final int numPromptBlocks;
     private final SessionTurn turn;
 
-    /** Hashes of the prompt's full blocks; empty before the first is asked for. */
-    private long[] promptHashes = {};
+    /** Hashes of the prompt's full blocks, or null before the first is asked for. */
+    private @Nullable HashPath promptPath;
 
     private long[] outputHashes = new long[0];
     private int numOutputHashes;
@@ -94,7 +94,7 @@ public abstract class HashedSequence {
     /** Returns the hash of a full block; all its tokens must be known. */
     public long hashOf(int blockIndex) {
         if (blockIndex < numPromptBlocks) {
-            return promptHashes()[blockIndex];
+            return promptPath().get(blockIndex);
         }
         int outputIndex = blockIndex - numPromptBlocks;
         while (numOutputHashes <= outputIndex) {
@@ -108,12 +108,14 @@ public abstract class HashedSequence {
         return HashIndex.home(hashOf(HashIndex.firstBeside(blockIndex)), blockIndex);
     }
 
-    /** Returns the hashes of the prompt's full blocks, which are shared and must not be changed. */
-    long[] promptHashes() {
-        if (promptHashes.length == 0) {
-            promptHashes = prompt.blockHashes(hasher);
+    /** Returns the hashes of the prompt's full blocks. */
+    HashPath promptPath() {
+        var known = promptPath;
+        if (known == null) {
+            known = prompt.hashPath(hasher);
+            promptPath = known;
         }
-        return promptHashes;
+        return known;
     }
 
     /**
@@ -122,11 +124,11 @@ public abstract class HashedSequence {
      */
     HashPath path(int numBlocks) {
         if (numBlocks <= numPromptBlocks) {
-            return prompt.hashPath(hasher);
+            return promptPath();
         }
         var known = path;
         if (known == null) {
-            known = prompt.hashPath(hasher).growingBy(outputHashes);
+            known = promptPath().growingBy(outputHashes);
             path = known;
         }
         return known;

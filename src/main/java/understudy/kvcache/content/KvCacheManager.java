@@ -79,7 +79,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
             if (numNeeded > pool.numFree()) {
                 return i;
             }
-            take(sequence, numNeeded);
+            sequence.take(pool, numNeeded);
             cacheAhead(sequence, reservation.numTokensToCache(i));
         }
         return reservation.size();
@@ -185,18 +185,9 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
      */
     boolean attach(KvSequence sequence, int numSlots, int numTokensToCache) {
         boolean findsOwn = hits.attach(sequence);
-        take(sequence, blocksFor(numSlots) - hits.size());
+        sequence.take(pool, blocksFor(numSlots) - hits.size());
         cacheAhead(sequence, numTokensToCache);
         return findsOwn;
-    }
-
-    void take(KvSequence sequence, int count) {
-        if (count > 1) {
-            sequence.makeRoom(sequence.numBlocks() + count);
-        }
-        for (int i = 0; i < count; i++) {
-            sequence.append(pool.take());
-        }
     }
 
     /** Caches the blocks that the step being planned will complete, if requests of one step share them. */

@@ -46,6 +46,17 @@ class KvSequence extends HashedSequence {
         }
     }
 
+    /** Appends the next free blocks of a pool. */
+    void take(BlockPool pool, int count) {
+        if (count > 1) {
+            makeRoom(numBlocks + count);
+            pool.take(blocks, numBlocks, count);
+            numBlocks += count;
+        } else if (count == 1) {
+            append(pool.take());
+        }
+    }
+
     void append(int block) {
         if (numBlocks == blocks.length) {
             blocks = Arrays.copyOf(blocks, numBlocks + numBlocks / 2 + 1);
@@ -54,14 +65,14 @@ class KvSequence extends HashedSequence {
     }
 
     /** Finds the blocks that are cached without a gap, {@code limit} at most, and returns how many. */
-    int lookUp(PrefixTable table, int limit, int[] into) {
+    int lookUp(BlockPool pool, int limit, int[] into) {
         if (limit == 0) {
             return 0;
         }
-        long[] promptHashes = promptHashes();
-        int count = table.lookupAll(promptHashes, Math.min(limit, promptHashes.length), into);
-        while (count >= promptHashes.length && count < limit) {
-            int block = table.lookup(hashOf(count), homeOf(count));
+        var promptPath = promptPath();
+        int count = pool.find(promptPath, Math.min(limit, promptPath.length()), into);
+        while (count >= promptPath.length() && count < limit) {
+            int block = pool.prefixTable().lookup(hashOf(count), homeOf(count));
             if (block == PrefixTable.NULL_BLOCK) {
                 break;
             }
@@ -85,7 +96,7 @@ class KvSequence extends HashedSequence {
 
     /** Makes a block of the table findable. */
     void cache(BlockPool pool, int index) {
-        pool.prefixTable().insert(blocks[index], hashOf(index), homeOf(index), turn().sessionId());
+        pool.cache(blocks[index], hashOf(index), homeOf(index), turn().sessionId());
     }
 
     void replace(int index, int block) {
@@ -94,7 +105,11 @@ class KvSequence extends HashedSequence {
 
     @Override
     protected void releaseTo(BlockPool pool, long lastStep) {
-        pool.release(blocks, numBlocks, lastStep);
+        if (numCachedBlocks > 0) {
+            pool.releaseSequence(blocks, numBlocks, lastStep, path(numCachedBlocks));
+        } else {
+            pool.release(blocks, numBlocks, lastStep);
+        }
         numBlocks = 0;
         numCachedBlocks = 0;
     }

@@ -18,7 +18,7 @@ final class PrefixHits {
         if (limit > blocks.length) {
             blocks = new int[limit * 2];
         }
-        numFound = sequence.lookUp(pool.prefixTable(), limit, blocks);
+        numFound = sequence.lookUp(pool, limit, blocks);
         size = numFound - (dropsLast && numFound > 0 ? 1 : 0);
     }
 
@@ -33,11 +33,7 @@ final class PrefixHits {
 
     /** Returns how many are free: they would leave the free queue, so they count as needed capacity. */
     int countFree() {
-        int count = 0;
-        for (int i = 0; i < size; i++) {
-            count += pool.refCount(blocks[i]) == 0 ? 1 : 0;
-        }
-        return count;
+        return pool.countFree(blocks, size);
     }
 
     /**

@@ -145,9 +145,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence, PromptCon
     }
 
     private void allocate(PromptSequence sequence) {
-        for (int i = 0; i < sequence.numPromptBlocks(); i++) {
-            sequence.append(pool.take());
-        }
+        sequence.take(pool, sequence.numPromptBlocks());
         if (config.sharesWithinStep()) {
             cache(sequence);
             countStoredByPlan(sequence.numCachedBlocks());

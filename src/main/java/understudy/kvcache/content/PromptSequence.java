@@ -48,6 +48,13 @@ final class PromptSequence extends KvSequence {
         return HashCommon.mix(promptHash + blockIndex);
     }
 
+    /** Keeps no runs of blocks, since their hashes are no path. */
+    @Override
+    protected void releaseTo(BlockPool pool, long lastStep) {
+        int[] blocks = takeBlocks();
+        pool.release(blocks, blocks.length, lastStep);
+    }
+
     /** Hashes all tokens; the length tells a last block from a longer one that begins alike. */
     private static long hash(Prompt prompt, BlockHasher hasher) {
         int blockSize = hasher.blockSize();

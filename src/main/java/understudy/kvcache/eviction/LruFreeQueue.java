@@ -13,7 +13,7 @@ import java.util.Arrays;
  * <p>Blocks that were never given out follow each other by number. The first of them stands in the list for all, so that
  * links take memory for blocks that have been used only.
  */
-final class LruFreeQueue implements FreeBlockQueue {
+final class LruFreeQueue implements FreeRunQueue {
     private static final int SENTINEL = PrefixTable.NULL_BLOCK;
 
     private final PrefixTable prefixTable;
@@ -89,6 +89,25 @@ final class LruFreeQueue implements FreeBlockQueue {
             link(predecessor, successor);
         }
         size -= count;
+    }
+
+    @Override
+    public int peek() {
+        return next(SENTINEL);
+    }
+
+    /** The links between them stay as they are until they are released. */
+    @Override
+    public void removeRun(int[] blocks, int from, int to) {
+        link(previous(blocks[to - 1]), next(blocks[from]));
+        size -= to - from;
+    }
+
+    @Override
+    public void releaseRun(int[] blocks, int count) {
+        link(previous(SENTINEL), blocks[count - 1]);
+        link(blocks[0], SENTINEL);
+        size += count;
     }
 
     @Override

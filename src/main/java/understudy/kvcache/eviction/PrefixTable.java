@@ -2,6 +2,7 @@ package understudy.kvcache.eviction;
 
 import java.util.Arrays;
 import understudy.prompt.HashIndex;
+import understudy.prompt.HashPath;
 import understudy.prompt.SessionTurn;
 
 /**
@@ -89,9 +90,13 @@ public final class PrefixTable {
         return firstBlocks.find(hash, home);
     }
 
-    /** Finds the first blocks of a sequence by their hashes, up to the first one that is not there; returns how many. */
-    public int lookupAll(long[] hashes, int count, int[] blocks) {
-        return firstBlocks.findAll(hashes, count, blocks);
+    /**
+     * Returns the first block with the hash of a place in a sequence, or {@link #NULL_BLOCK} if there is none.
+     *
+     * @param previous what was found for the place before, or {@link #NULL_BLOCK}
+     */
+    public int lookupNext(int previous, HashPath path, int place) {
+        return firstBlocks.findNext(previous, path, place);
     }
 
     int numBlocks() {
@@ -135,22 +140,22 @@ public final class PrefixTable {
      * Gives a block the hash of the content that it holds.
      *
      * @param conversation the conversation that has computed it, or -1 for none
+     * @return the first block with this hash, or {@link #NULL_BLOCK} if this is the first
      */
-    public void insert(int block, long hash, int home, long conversation) {
+    public int insert(int block, long hash, int home, long conversation) {
         if (isHashed(block)) {
             throw new IllegalStateException("block " + block + " has a hash already");
         }
         numHashed++;
-        int first = firstBlocks.find(hash, home);
+        int first = firstBlocks.putIfAbsent(block, hash, home);
         if (first == NULL_BLOCK) {
-            firstBlocks.put(block, hash, home);
             states[block] = ALONE;
             own(block, conversation);
         } else {
-            firstBlocks.setHash(block, hash, home);
             addToRing(first, block);
             use(first, conversation);
         }
+        return first;
     }
 
     private void addToRing(int first, int block) {
@@ -177,6 +182,25 @@ public final class PrefixTable {
         }
     }
 
+    /** Records that a conversation uses the contents of the first blocks of an array, all of which have the same owner. */
+    public void useAll(int[] blocks, int count, long conversation) {
+        if (owners.length > 0 && owners[blocks[0]] != conversation && owners[blocks[0]] != NOBODY) {
+            for (int i = 0; i < count; i++) {
+                owners[blocks[i]] = NOBODY;
+            }
+        }
+    }
+
+    /** Returns whether the contents of two blocks belong to the same conversation, or to none. */
+    public boolean haveSameOwner(int block, int other) {
+        return owners.length == 0 || owners[block] == owners[other];
+    }
+
+    /** Returns whether a block has a hash, and is the one that is found by it. */
+    public boolean isFindable(int block) {
+        return isHashed(block) && firstBlocks.isFindable(block);
+    }
+
     /** Returns whether no other conversation has computed or used the content of the first block with its hash. */
     public boolean belongsTo(int first, long conversation) {
         return owners.length > 0 && owners[first] == conversation;
@@ -201,7 +225,7 @@ public final class PrefixTable {
             nextInRing[previousInRing[block]] = next;
             previousInRing[next] = previousInRing[block];
             states[next] = nextInRing[next] == next ? ALONE : IN_RING;
-            if (lookup(hashOf(block), firstBlocks.homeOf(block)) == block) {
+            if (firstBlocks.isFindable(block)) {
                 firstBlocks.replace(block, next);
                 own(next, owners.length > 0 ? owners[block] : NOBODY);
             }
