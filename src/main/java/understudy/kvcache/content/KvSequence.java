@@ -13,6 +13,9 @@ class KvSequence extends HashedSequence {
     private int numBlocks;
     private int numCachedBlocks;
 
+    /** How many of the leading blocks were found. */
+    private int numHits;
+
     KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher, BlockRoom room) {
         super(prompt, output, hasher, room);
     }
@@ -91,6 +94,7 @@ class KvSequence extends HashedSequence {
         System.arraycopy(cachedBlocks, 0, blocks, 0, count);
         numBlocks = count;
         numCachedBlocks = count;
+        numHits = count;
         return pool.touch(cachedBlocks, count, turn().sessionId()) && turn().isConversationalTurn();
     }
 
@@ -103,9 +107,10 @@ class KvSequence extends HashedSequence {
         blocks[index] = block;
     }
 
+    /** A sequence that went on from an earlier one leaves runs, since others may go on from it; most others are used once. */
     @Override
     protected void releaseTo(BlockPool pool, long lastStep) {
-        if (numCachedBlocks > 0) {
+        if (numHits >= BlockRun.MIN_LENGTH) {
             pool.releaseSequence(blocks, numBlocks, lastStep, path(numCachedBlocks));
         } else {
             pool.release(blocks, numBlocks, lastStep);
