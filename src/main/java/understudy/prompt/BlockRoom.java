@@ -19,7 +19,10 @@ public final class BlockRoom {
         return tokens;
     }
 
-    /** Copies {@code count} tokens, from position {@code from} on, and returns them until the next call, perhaps with others behind them. */
+    /**
+     * Copies {@code count} tokens, from position {@code from} on, and returns them until the next call, perhaps with others
+     * behind them.
+     */
     int[] copyMany(TokenSource source, int from, int count) {
         if (manyTokens.length < count) {
             manyTokens = new int[count];

@@ -89,18 +89,23 @@ public final class HashIndex {
 
     /** Returns the id that was put with this hash and home, or {@link #NONE}. */
     public int find(long hash, int home) {
+        return slots[slotOf(hash, home)] & idMask;
+    }
+
+    /** Returns the slot of the id that was put with this hash and home, or the free one where the search for it ends. */
+    private int slotOf(long hash, int home) {
         int mask = slots.length - 1;
         int slot = home & mask;
         int wanted = entry(NONE, hash);
         for (int entry = slots[slot]; entry != 0; entry = slots[slot]) {
             int id = entry & idMask;
             if (entry - id == wanted && hashes[id] == hash) {
-                return id;
+                break;
             }
             slot = (slot + STEP) & mask;
             wanted = oneFurther(wanted);
         }
-        return NONE;
+        return slot;
     }
 
     /**
@@ -210,18 +215,11 @@ public final class HashIndex {
     public int putIfAbsent(int id, long hash, int home) {
         setHash(id, hash, home);
         growIfFull();
-        int mask = slots.length - 1;
-        int slot = home & mask;
-        int wanted = entry(NONE, hash);
-        for (int entry = slots[slot]; entry != 0; entry = slots[slot]) {
-            int found = entry & idMask;
-            if (entry - found == wanted && hashes[found] == hash) {
-                return found;
-            }
-            slot = (slot + STEP) & mask;
-            wanted = oneFurther(wanted);
+        int slot = slotOf(hash, home);
+        if (slots[slot] != 0) {
+            return slots[slot] & idMask;
         }
-        slots[slot] = wanted | id;
+        slots[slot] = entry(id, hash) | Math.min(steps(home, slot), FAR) << DISTANCE_BIT;
         setFindable(id);
         size++;
         return NONE;

@@ -6,11 +6,13 @@ import understudy.prompt.HashPath;
 
 /** References of requests to the blocks of a pool: of each block, or of the run that it is in. */
 final class BlockRefs {
+    private static final BlockRun[] NO_RUNS = {};
+
     /** References to blocks in no run. */
     private int[] counts;
 
     /** The run of each block; empty before there is one. */
-    private @Nullable BlockRun[] runs = {};
+    private @Nullable BlockRun[] runs = NO_RUNS;
 
     BlockRefs(int capacity) {
         counts = new int[capacity];
@@ -115,7 +117,7 @@ final class BlockRefs {
         run.shorten(numRemoved);
     }
 
-    /** Makes the blocks of all runs single ones. */
+    /** Makes the blocks of all runs single ones; doing it again costs nothing. */
     void dissolveAll() {
         for (int block = 0; block < runs.length; block++) {
             var run = runs[block];
@@ -123,5 +125,6 @@ final class BlockRefs {
                 dissolve(run);
             }
         }
+        runs = NO_RUNS;
     }
 }

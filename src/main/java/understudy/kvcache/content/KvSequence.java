@@ -107,7 +107,7 @@ class KvSequence extends HashedSequence {
         blocks[index] = block;
     }
 
-    /** A sequence that went on from an earlier one leaves runs, since others may go on from it; most others are used once. */
+    /** A sequence that went on from an earlier one leaves runs, since others may go on from it; others are used once. */
     @Override
     protected void releaseTo(BlockPool pool, long lastStep) {
         if (numHits >= BlockRun.MIN_LENGTH) {
